@@ -176,9 +176,11 @@ class backend {
                                 [[maybe_unused]] std::uint32_t value) noexcept {
     return status::not_supported;
   }
+  /// Whether graphs hold write_value and wait_value; else a kernel does the same there.
+  virtual bool graphs_hold_words() noexcept { return true; }
   /// To be called while the stream is captured. When the graph and all that was made of it are
   /// gone, some thread calls `let_go(object)`, which must not call the vendor. not_supported if
-  /// graphs cannot hold waits and writes.
+  /// graphs cannot do that.
   virtual status keep_for_graph([[maybe_unused]] stream s, [[maybe_unused]] void* object,
                                 [[maybe_unused]] void (*let_go)(void*)) noexcept {
     return status::not_supported;

@@ -6,6 +6,7 @@
 #include "kernel/add_word.hpp"
 #include "kernel/copy_batch.hpp"
 #include "kernel/exchange.hpp"
+#include "kernel/graph_hold.hpp"
 #include "kernel/inbox.hpp"
 #include "kernel/linger.hpp"
 #include "kernel/matched.hpp"

@@ -146,6 +146,12 @@ struct partition_ready {
   std::int32_t far;         // as above
 };
 
+/// graph_hold: words of pinned host memory.
+struct graph_hold {
+  std::uint32_t* reached;
+  std::uint32_t* over;
+};
+
 /// inbox_put: a message of a stream's in flagged words to its place in the receiver's inbox
 /// (kernel/inbox.hpp). All blocks share it.
 struct inbox_put {

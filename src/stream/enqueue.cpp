@@ -107,6 +107,11 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
 
 // In each replay the stream says that it is there, waits, and takes the answer back.
 status hold_in_graph(device::backend& owner, device::stream s, const word_pair& words) noexcept {
+  if (!owner.graphs_hold_words()) {
+    constexpr int one_wave = 64;
+    const kernel::graph_hold k{words.reached, words.over};
+    return owner.launch(kernel::id::graph_hold, &k, 1, one_wave, s);
+  }
   TELPHER_TRY(owner.write_value(s, words.reached, 1));
   TELPHER_TRY(owner.wait_value(s, words.over, 1));
   return owner.write_value(s, words.over, 0);

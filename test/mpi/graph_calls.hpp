@@ -19,11 +19,6 @@ inline const graphs::calls* graph_calls() {
   return name == "emu" ? &of_emu : name == "sycl" ? nullptr : graphs::of_vendor();
 }
 
-/// HIP's graphs hold launches, and no operations of MPI's that were merely enqueued.
-inline bool graphs_hold_operations() {
-  return graph_calls() && backend_name() != std::string("hip");
-}
-
 class graph : public graphs::graph {
  public:
   explicit graph(void* stream) : graphs::graph(*graph_calls(), stream) {}

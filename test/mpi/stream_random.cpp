@@ -62,7 +62,7 @@ line::line(suite& s, long steps)
   if (!paired_) return;
   MPI_Recv_init(in_.data(), fixed_bytes, MPI_BYTE, peer_, 8, comm_, &persistent_[0]);
   MPI_Send_init(out_.data(), fixed_bytes, MPI_BYTE, peer_, 8, comm_, &persistent_[1]);
-  if (!graphs_hold_operations()) return;
+  if (!graph_calls()) return;
   graph_ = std::make_unique<graph>(stream_);
   sendrecv(fixed_bytes);
   s.expect(graph_->end(), "a graph with a message");

@@ -221,34 +221,6 @@ void in_a_graph(suite& s) {
   MPI_Barrier(s.control);
 }
 
-/// With ranks that share a device they need not, whatever the back end.
-bool go_by_devices(suite& s) {
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(s.control, MPI_ERRORS_RETURN);
-  matched m(s, all_collectives[0], 64);
-  const bool by_messages = MPI_Start(&m.request) == MPI_SUCCESS;
-  if (by_messages) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
-  MPI_Comm_set_errhandler(s.control, MPI_ERRORS_ARE_FATAL);
-  return !by_messages;
-}
-
-/// HIP's graphs hold no operation that was merely enqueued. The capture goes on.
-void refused_in_a_graph(suite& s) {
-  const test_stream stream;
-  matched m(s, all_collectives[0], 64);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  {
-    graph g(stream);
-    s.expect_class(STREAM_CALL(telpher_start_enqueue)(m.request, stream), MPI_ERR_OTHER,
-                   "a start in a capture");
-    m.fill(s, 1, stream);
-    s.expect(g.end(), "the graph without it");
-  }
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
-  MPI_Barrier(s.control);
-}
-
 void refused(suite& s) {
   const test_stream stream;
   matched m(s, all_collectives[0], 64);
@@ -298,13 +270,7 @@ int main(int argc, char** argv) {
       s.run(std::string(what.name) + " of " + std::to_string(size),
             [&] { in_a_stream(s, what, size, size > 100000 ? 8 : 40); });
   if (by_devices() && s.ranks == 2) s.run("refused", [&] { refused(s); });
-  if (graph_calls())
-    s.run("in a graph", [&] {
-      if (graphs_hold_operations() || go_by_devices(s))
-        in_a_graph(s);
-      else
-        refused_in_a_graph(s);
-    });
+  if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });
   s.run("come and go", [&] { come_and_go(s); });
   return s.finish();
 }

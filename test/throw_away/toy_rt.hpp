@@ -122,6 +122,7 @@ struct toy_rt {
   static error write_value(const stream_type&, std::uint32_t*, std::uint32_t) noexcept {
     return error::not_supported;
   }
+  static bool graphs_hold_words() noexcept { return true; }
   static error synchronise_device() noexcept { return error::not_supported; }
   static error synchronise_default() noexcept { return error::not_supported; }
 };

@@ -117,6 +117,7 @@ struct cuda_rt {
   static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;
   static error_type write_and_wait(stream_type s, std::uint32_t* written, std::uint32_t* awaited,
                                    std::uint32_t value) noexcept;
+  static bool graphs_hold_words() noexcept { return true; }
   static error_type keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept;
   static error_type synchronise_device() noexcept { return cudaDeviceSynchronize(); }
   static error_type synchronise_default() noexcept;

@@ -9,6 +9,7 @@
 #include "base/status.hpp"
 #include "device/emu/engine.hpp"
 #include "device/emu/errors.hpp"
+#include "device/emu/topology.hpp"
 #include "device/types.hpp"
 #include "kernel/kernel.hpp"
 
@@ -87,6 +88,7 @@ struct emu_rt {
   static error adopt(void* native, stream_type& s, int& device) noexcept;
   static bool one_for_each_thread(const void* native) noexcept;
   static bool is_captured(const stream_type& s) noexcept { return s->captured() != nullptr; }
+  static bool graphs_hold_words() noexcept { return topology::instance().graphs_hold_words; }
   static error keep_for_graph(const stream_type& s, void* object, void (*release)(void*)) noexcept;
   static bool streams_wait(int) noexcept { return true; }
   static error wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;

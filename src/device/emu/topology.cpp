@@ -63,6 +63,13 @@ bool read_window(words& in, topology& t) {
   return true;
 }
 
+bool read_graphs(words& in, topology& t) {
+  std::string text;
+  if (!in.take(text) || (text != "words" && text != "launches")) return false;
+  t.graphs_hold_words = text == "words";
+  return true;
+}
+
 bool within(const device_range& r, const topology& t) {
   return 0 <= r.first && r.first <= r.last && r.last < t.devices;
 }
@@ -94,6 +101,7 @@ bool set_line(const std::string& key, words& in, topology& t) {
   if (key == "timing") return read(in, t.timing);
   if (key == "together") return read(in, t.together);
   if (key == "queues") return in.take(t.queues) && t.queues >= 0;
+  if (key == "graphs") return read_graphs(in, t);
   if (key == "host") return read_speed(in, t.host);
   if (key == "link") return set_links(in, t);
   if (key != "default") return false;

@@ -15,6 +15,8 @@
 //   queues <count>                         work queues of a device for the streams of one priority,
 //                                          taken in turn; default 0: each stream has its own
 //   default <kind> [<GB/s> [<us>]]         every pair of devices
+//   graphs words|launches                  whether graphs hold writes of words and waits for them
+//                                          (default), or launches and copies alone
 //   link <a> <b> <kind> [<GB/s> [<us>]]    both ways; kind: fabric, pcie, none (no peer access)
 //   host [<GB/s> [<us>]]                   between a device and host memory
 #pragma once
@@ -41,6 +43,7 @@ struct topology {
   bool window_write_combined = false;
   bool timing = false;
   int queues = 0;
+  bool graphs_hold_words = true;
   bool together = false;  // kernels of several processes run concurrently on a device, as under MPS
   int numa[device_limit];
   link host;

@@ -203,6 +203,7 @@ class backend final : public device::backend {
         o.device, [&] { return write_and_wait(o.native, written, awaited, value); },
         "stream write and wait");
   }
+  bool graphs_hold_words() noexcept override { return R::graphs_hold_words(); }
   status keep_for_graph(stream s, void* object, void (*let_go)(void*)) noexcept override {
     if constexpr (requires { R::keep_for_graph(object_of(s)->native, object, let_go); }) {
       const stream_object& o = *object_of(s);

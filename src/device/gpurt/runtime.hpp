@@ -95,6 +95,7 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   { R::streams_wait(device) } -> std::same_as<bool>;
   { R::wait_value(stream, word, 0u) } -> std::same_as<typename R::error_type>;
   { R::write_value(stream, word, 0u) } -> std::same_as<typename R::error_type>;
+  { R::graphs_hold_words() } -> std::same_as<bool>;
   { R::synchronise_device() } -> std::same_as<typename R::error_type>;
   { R::synchronise_default() } -> std::same_as<typename R::error_type>;
 };

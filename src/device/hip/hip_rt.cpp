@@ -235,6 +235,25 @@ bool hip_rt::is_captured(stream_type s) noexcept {
          (e == hipSuccess && captures != hipStreamCaptureStatusNone);
 }
 
+// See cuda_rt.cpp.
+hipError_t hip_rt::keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept {
+  if (!TELPHER_HIP_KEEPS_OBJECTS) return hipErrorNotSupported;
+  hipStreamCaptureStatus captures{};
+  unsigned long long id = 0;
+  hipGraph_t graph = nullptr;
+  if (const hipError_t e = hipStreamGetCaptureInfo_v2(s, &captures, &id, &graph, nullptr, nullptr);
+      e != hipSuccess)
+    return e;
+  if (captures != hipStreamCaptureStatusActive || !graph) return hipErrorNotSupported;
+  hipUserObject_t kept = nullptr;
+  if (const hipError_t e =
+          hipUserObjectCreate(&kept, object, release, 1, hipUserObjectNoDestructorSync);
+      e != hipSuccess)
+    return e;
+  const hipError_t retained = hipGraphRetainUserObject(graph, kept, 1, hipGraphUserObjectMove);
+  return retained == hipSuccess ? retained : hipErrorNotSupported;
+}
+
 hipError_t hip_rt::synchronise_default() noexcept {
   if (is_captured(nullptr)) return hipSuccess;
   if (const hipError_t e = hipStreamSynchronize(nullptr); e != hipSuccess) return e;

@@ -114,6 +114,8 @@ struct hip_rt {
   static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
     return hipStreamWriteValue32(s, word, value, 0);
   }
+  static bool graphs_hold_words() noexcept { return false; }  // captures refuse waits for memory
+  static error_type keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept;
   static error_type synchronise_device() noexcept { return hipDeviceSynchronize(); }
   static error_type synchronise_default() noexcept;
 };

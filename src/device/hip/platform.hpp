@@ -12,6 +12,22 @@
 #include "base/status.hpp"
 #include "device/types.hpp"
 
+// What ROCm 5.3 has added: Debian's header is older, the library may be newer.
+#if defined(HIP_VERSION) && HIP_VERSION < 50300000
+extern "C" {
+using hipUserObject_t = struct hipUserObject*;
+constexpr unsigned hipUserObjectNoDestructorSync = 1;
+constexpr unsigned hipGraphUserObjectMove = 1;
+[[gnu::weak]] hipError_t hipUserObjectCreate(hipUserObject_t* made, void* object, hipHostFn_t ended,
+                                             unsigned references, unsigned flags);
+[[gnu::weak]] hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object,
+                                                  unsigned references, unsigned flags);
+}
+#define TELPHER_HIP_KEEPS_OBJECTS (hipUserObjectCreate && hipGraphRetainUserObject)
+#else
+#define TELPHER_HIP_KEEPS_OBJECTS true
+#endif
+
 namespace telpher::device::hip::platform {
 
 /// Opens what the functions below need; on failure returns false and the reason.

@@ -5,7 +5,9 @@
 // matched_take in matched.cpp, those of partitioned requests in partitions.cpp. A kernel without a
 // case does not compile.
 #define CHECK_NO_MAIN
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "block_of_threads.hpp"
 #include "check.hpp"
@@ -80,6 +82,25 @@ struct add_word_trial {
 void test_add_word() {
   same_as_one_item<add_word_trial>(id::add_word, "add_word",
                                    [](auto w, auto& p) { kernel::add_word_body(w, p); });
+}
+
+/// In each replay it says that it is there, and ends when it is told to.
+void test_graph_hold() {
+  std::uint32_t reached = 0, over = 0;
+  for (int replay = 0; replay < 3; ++replay) {
+    std::atomic<bool> ended{false};
+    std::thread stream([&] {
+      const kernel::graph_hold k{&reached, &over};
+      block_of_threads::run([&](block_of_threads::work w) { kernel::graph_hold_body(w, k); }, 1, 4);
+      ended = true;
+    });
+    while (std::atomic_ref(reached).load(std::memory_order_acquire) == 0) std::this_thread::yield();
+    CHECK(!ended);
+    std::atomic_ref(reached).store(0, std::memory_order_relaxed);
+    std::atomic_ref(over).store(1, std::memory_order_release);
+    stream.join();
+    CHECK_EQ(over, 0u);
+  }
 }
 
 // --- kernels that move ---

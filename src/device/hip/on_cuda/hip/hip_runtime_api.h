@@ -25,6 +25,8 @@ using hipStreamCaptureMode = cudaStreamCaptureMode;
 using hipMemcpyKind = cudaMemcpyKind;
 using hipDeviceAttribute_t = cudaDeviceAttr;
 using hipPointer_attribute = CUpointer_attribute;
+using hipGraph_t = cudaGraph_t;
+using hipUserObject_t = cudaUserObject_t;
 
 // --- values ---
 constexpr hipError_t hipSuccess = cudaSuccess;
@@ -43,6 +45,9 @@ constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
 constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
 using hipStreamCaptureStatus = cudaStreamCaptureStatus;
 constexpr auto hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
+constexpr auto hipStreamCaptureStatusActive = cudaStreamCaptureStatusActive;
+constexpr unsigned hipUserObjectNoDestructorSync = cudaUserObjectNoDestructorSync;
+constexpr unsigned hipGraphUserObjectMove = cudaGraphUserObjectMove;
 constexpr hipError_t hipErrorStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
 #define hipStreamPerThread cudaStreamPerThread
 constexpr unsigned hipStreamWaitValueGte = CU_STREAM_WAIT_VALUE_GEQ;
@@ -179,6 +184,24 @@ inline hipError_t hipStreamSynchronize(hipStream_t s) {
 }
 inline hipError_t hipStreamIsCapturing(hipStream_t s, hipStreamCaptureStatus* captures) {
   return cudaStreamIsCapturing(s, captures);
+}
+// Nobody asks for the last node's dependencies, which CUDA 13 tells in another way.
+inline hipError_t hipStreamGetCaptureInfo_v2(hipStream_t s, hipStreamCaptureStatus* captures,
+                                             unsigned long long* id, hipGraph_t* graph,
+                                             std::nullptr_t, std::nullptr_t) {
+#if CUDART_VERSION >= 13000
+  return cudaStreamGetCaptureInfo(s, captures, id, graph);
+#else
+  return cudaStreamGetCaptureInfo_v2(s, captures, id, graph);
+#endif
+}
+inline hipError_t hipUserObjectCreate(hipUserObject_t* made, void* object, cudaHostFn_t ended,
+                                      unsigned references, unsigned flags) {
+  return cudaUserObjectCreate(made, object, ended, references, flags);
+}
+inline hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object,
+                                           unsigned references, unsigned flags) {
+  return cudaGraphRetainUserObject(graph, object, references, flags);
 }
 inline hipError_t hipDeviceSynchronize() {
   return cudaDeviceSynchronize();
