@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "datatype/unpack_plan.hpp"
 #include "device/device.hpp"
 #include "host_mpi/host_mpi.hpp"
 
@@ -115,6 +116,11 @@ status pack(device::backend& b, const layout& l, const void* base, MPI_Count cou
             device::stream s) noexcept;
 status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
               device::stream s) noexcept;
+
+/// What a kernel of `device` needs to do the latter, for launches that take several messages. A
+/// table of blocks is made in `s` if there is none yet.
+result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
+                                void* base, MPI_Count count, device::stream s) noexcept;
 
 /// The same on host memory, by the CPU, for bytes [first, first + bytes) of the packed stream.
 void pack_host(const layout& l, const void* base, std::uint64_t first, std::uint64_t bytes,

@@ -25,7 +25,7 @@ struct device_table {
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = unpack_plan::threads;
 constexpr int groups_per_processor = 8;
 constexpr std::uint64_t bytes_per_thread =
     16;  // what a thread moves in one step, see pack_blocks.hpp
@@ -131,11 +131,10 @@ status describe(device::backend& b, const layout& l, int device, device::stream 
   return status::ok;
 }
 
-status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
-              MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
-  device::pointer_info where;
-  TELPHER_TRY(b.classify(base + l.blocks.front().offset, false, where));
-  const auto w = width_of(b, where.device);
+// Serves both directions, hence the addresses without const.
+result<unpack_plan> plan(device::backend& b, const layout& l, int device, std::uint8_t* base,
+                         MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
+  const auto w = width_of(b, device);
   TELPHER_TRY(w);
   kernel::pack_blocks p{};
   p.packed = packed;
@@ -144,12 +143,21 @@ status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* b
   p.extent = l.extent;
   p.size = l.size;
   p.blocks = l.blocks.size();
-  TELPHER_TRY(describe(b, l, where.device, s, p));
+  TELPHER_TRY(describe(b, l, device, s, p));
   // At least a thread for each row, and one for each piece that a thread moves in a step.
   const std::uint64_t busy =
       std::max<std::uint64_t>(p.elements * p.blocks, p.elements * l.size / bytes_per_thread);
-  const auto groups = std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups);
-  return b.launch(k, &p, static_cast<int>(groups), threads, s);
+  return unpack_plan{p, std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups),
+                     (*w)->groups};
+}
+
+status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
+              MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
+  device::pointer_info where;
+  TELPHER_TRY(b.classify(base + l.blocks.front().offset, false, where));
+  const auto p = plan(b, l, where.device, base, count, packed, s);
+  TELPHER_TRY(p);
+  return b.launch(k, &p->rows, static_cast<int>(p->blocks), threads, s);
 }
 
 }  // namespace
@@ -165,7 +173,6 @@ layout::~layout() {
 status pack(device::backend& b, const layout& l, const void* base, MPI_Count count, void* packed,
             device::stream s) noexcept {
   if (count == 0 || l.size == 0) return status::ok;
-  // The kernel's parameters serve both directions, hence the type without const.
   auto* from = static_cast<std::uint8_t*>(const_cast<void*>(base));
   if (l.one_run(count))
     return b.copy(packed, from + l.blocks.front().offset,
@@ -182,6 +189,12 @@ status unpack(device::backend& b, const layout& l, const void* packed, void* bas
                   s);
   return launch(b, kernel::id::unpack_blocks, l, to, count,
                 static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
+}
+
+result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
+                                void* base, MPI_Count count, device::stream s) noexcept {
+  return plan(b, l, device, static_cast<std::uint8_t*>(base), count,
+              static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
 }
 
 }  // namespace telpher::datatype

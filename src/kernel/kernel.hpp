@@ -300,6 +300,14 @@ struct pack_blocks {
 };
 using unpack_blocks = pack_blocks;
 
+/// unpack_all: several of them, with `share` blocks each.
+struct unpack_all {
+  static constexpr std::size_t capacity = 32;
+  unpack_blocks each[capacity];
+  std::uint32_t share;
+};
+static_assert(sizeof(unpack_all) <= parameter_capacity);
+
 /// zfp_encode and zfp_decode: an array in C order, x fastest, and its fixed-rate stream with
 /// `block_bits` for each block of 4^dims values. The stream has stream_words() words.
 struct zfp_array {

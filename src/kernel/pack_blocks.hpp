@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pack_blocks and unpack_blocks: copy between a layout of blocks and contiguous bytes (parameters
-// and addressing in kernel.hpp). A row is one block of one element. A group of work items, sized by
-// the mean row length, copies one row at a time. Rows are independent, so there is no
-// synchronisation.
+// pack_blocks, unpack_blocks and unpack_all: copy between a layout of blocks and contiguous bytes
+// (parameters and addressing in kernel.hpp). A row is one block of one element. A group of work
+// items, sized by the mean row length, copies one row at a time. Rows are independent, so there is
+// no synchronisation.
 #pragma once
 
 #include "kernel/kernel.hpp"
@@ -41,8 +41,9 @@ TELPHER_DEVICE std::uint64_t grid_offset(const pack_blocks& p, std::uint64_t b) 
          plane.whole * static_cast<std::uint64_t>(p.strides[2]);
 }
 
+/// The share of block `block` of `blocks`.
 template <bool pack, class W>
-TELPHER_DEVICE void move_rows(W w, const pack_blocks& p) {
+TELPHER_DEVICE void move_rows(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
   if (p.blocks == 0 || p.elements == 0) return;
   const unsigned group = row_group(p, w.size());
   const unsigned groups = w.size() / group;
@@ -52,8 +53,8 @@ TELPHER_DEVICE void move_rows(W w, const pack_blocks& p) {
   const std::uint64_t* packed_offset = resolve(p.packed_offset);
   const std::uint64_t same_length = p.size / p.blocks;  // of a grid
   const std::uint64_t rows = p.elements * p.blocks;
-  const std::uint64_t step = std::uint64_t{w.blocks()} * groups;
-  for (std::uint64_t row = std::uint64_t{w.block()} * groups + w.id() / group; row < rows;
+  const std::uint64_t step = std::uint64_t{blocks} * groups;
+  for (std::uint64_t row = std::uint64_t{block} * groups + w.id() / group; row < rows;
        row += step) {
     const auto [element, b] = divide(row, p.blocks);
     // A negative extent or offset wraps in unsigned arithmetic and comes out right.
@@ -71,12 +72,17 @@ TELPHER_DEVICE void move_rows(W w, const pack_blocks& p) {
 
 template <class W>
 TELPHER_DEVICE void pack_blocks_body(W w, const pack_blocks& p) {
-  move_rows<true>(w, p);
+  move_rows<true>(w, p, w.block(), w.blocks());
 }
 
 template <class W>
 TELPHER_DEVICE void unpack_blocks_body(W w, const unpack_blocks& p) {
-  move_rows<false>(w, p);
+  move_rows<false>(w, p, w.block(), w.blocks());
+}
+
+template <class W>
+TELPHER_DEVICE void unpack_all_body(W w, const unpack_all& p) {
+  move_rows<false>(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
 }
 
 }  // namespace telpher::kernel

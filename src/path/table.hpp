@@ -4,9 +4,11 @@
 // the file that moves its bytes. docs/understand/adding-a-path.md says how to add one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 
+#include "datatype/unpack_plan.hpp"
 #include "memory/windows.hpp"
 #include "path/path.hpp"
 #include "path/segment.hpp"
@@ -43,6 +45,7 @@ struct size_range {
 inline constexpr size_range mapped_sizes{nullptr, &settings::mapped_limit};
 inline constexpr size_range raw_sizes{nullptr, &settings::raw_limit};
 inline constexpr size_range rdma_sizes{&settings::rdma_threshold, nullptr};
+inline constexpr size_range unpack_sizes{nullptr, &settings::unpack_limit};
 inline constexpr size_range batch_sizes{nullptr, &settings::batch_limit};
 inline constexpr size_range linger_sizes{nullptr, &settings::linger_limit};
 
@@ -65,6 +68,10 @@ struct send_end {
   int peer = -1;
 };
 
+/// How a kernel in the stream takes contiguous bytes apart, to a buffer with gaps.
+using unpack_planner =
+    std::function<result<datatype::unpack_plan>(const void* from, device::stream s)>;
+
 /// The receiver's end.
 struct receive_end {
   reach between;
@@ -78,6 +85,8 @@ struct receive_end {
   slot* cell = nullptr;
   std::uint32_t epoch = 0;
   int peer = -1;
+  const unpack_planner* plan = nullptr;      // of a buffer with gaps; else null
+  bool unpacks = false;                      // result: that is done, and `to` is not used
   std::unique_ptr<path::transfer> transfer;  // result; null: the bytes have arrived
 };
 

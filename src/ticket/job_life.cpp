@@ -8,6 +8,7 @@
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
 #include "path/inbox.hpp"
+#include "path/unpack.hpp"
 #include "path/copier.hpp"
 #include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
@@ -48,6 +49,7 @@ void stop() noexcept {
   path::rdma::stop();
   path::close_inboxes();
   path::copier::shut_down();
+  path::stop_unpacking();
   datatype::shut_down();
   peers().leave();
 }

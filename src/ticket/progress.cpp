@@ -8,6 +8,7 @@
 #include "base/thread_use.hpp"
 #include "host_mpi/error.hpp"
 #include "path/rdma.hpp"
+#include "path/unpack.hpp"
 
 namespace telpher::ticket {
 namespace {
@@ -58,6 +59,7 @@ void progress_engine::poll(bool waiting) noexcept {
     if (passes_ != mine) return;
   }
   path::copier::flush_all(p.outlook);
+  path::flush_unpacking();
   for (worker* w = workers_.first(); w;) {
     const bool stays = w->advance();
     if (passes_ != mine) return;

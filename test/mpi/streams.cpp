@@ -259,13 +259,13 @@ void mpix_large_counts(const test_stream& stream, bytes& out, bytes& in, int pee
   STREAM_CALL(MPIX_Wait_enqueue)(&r[1], MPI_STATUS_IGNORE);
 }
 
-void mpix(suite& s) {
+void mpix(suite& s, const char* type) {
   const int peer = s.rank ^ 1;
   const test_stream stream;
   void* native = stream;
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "type", "telpher_stream");
+  MPI_Info_set(info, "type", type);
   STREAM_CALL(MPIX_Info_set_hex)(info, "value", &native, sizeof native);
   MPIX_Stream handle = MPIX_STREAM_NULL, found = MPIX_STREAM_NULL;
   s.expect_equal(STREAM_CALL(MPIX_Stream_create)(info, &handle), MPI_SUCCESS, "a stream");
@@ -319,6 +319,7 @@ int main(int argc, char** argv) {
   s.run("far ahead", [&] { far_ahead(s); });
   s.run("per thread", [&] { per_thread(s); });
   s.run("persistent", [&] { persistent(s); });
-  s.run("mpix", [&] { mpix(s); });
+  for (const char* type : {"telpher_stream", "cudaStream_t", "hipStream_t"})
+    s.run(std::string("mpix, ") + type, [&] { mpix(s, type); });
   return s.finish();
 }

@@ -23,7 +23,7 @@ def ipc(facts: dict) -> list:
     hosts = {rank["host"] for rank in ranks}
     if not any(rank["devices"] for rank in job.get("ranks", [])) or len(hosts) == len(ranks):
         return []
-    if not job["refused"] and set(job["paths"]) & {"ipc_get", "ipc_put", "batch", "linger"}:
+    if not job["refused"] and set(job["paths"]) & {"ipc_get", "ipc_put", "ipc_unpack", "batch", "linger"}:
         return [Check("direct copies", "ok", "ranks of a node open each other's device memory")]
     chosen = ranks[0]["settings"]
     for name, value in (("TELPHER_IPC", "off"), ("TELPHER_PATH", "staged")):

@@ -170,6 +170,28 @@ struct rows_trial {
   bytes result() const { return pack ? packed : layout; }
 };
 
+/// Messages of several types, whose kernel's blocks are shared out evenly.
+struct unpack_all_trial {
+  static constexpr unsigned variants = 2;  // one block for each message, and three
+  rows_trial<false> messages[3] = {rows_trial<false>(0), rows_trial<false>(1),
+                                   rows_trial<false>(2)};
+  kernel::unpack_all parameters{};
+
+  explicit unpack_all_trial(unsigned variant) {
+    for (std::size_t i = 0; i < 3; ++i) parameters.each[i] = messages[i].parameters;
+    parameters.share = variant == 0 ? 1 : 3;
+  }
+  unsigned blocks() const { return 3 * parameters.share; }
+  bytes result() const {
+    bytes all;
+    for (const auto& m : messages) {
+      const bytes one = m.result();
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+};
+
 /// A host that reads each piece as soon as its word says that it has arrived.
 void read_pieces_as_they_come() {
   copy_batch_trial t(1);
@@ -198,6 +220,11 @@ void test_pack_blocks() {
 void test_unpack_blocks() {
   same_as_one_item<rows_trial<false>>(id::unpack_blocks, "unpack_blocks",
                                       [](auto w, auto& p) { kernel::unpack_blocks_body(w, p); });
+}
+
+void test_unpack_all() {
+  same_as_one_item<unpack_all_trial>(id::unpack_all, "unpack_all",
+                                     [](auto w, auto& p) { kernel::unpack_all_body(w, p); });
 }
 
 /// The host's side of linger.hpp: commands before and after the launch; the last one says leave.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The path ipc_unpack: the receiver's device takes messages apart while it reads them out of their
+// senders' memory. So a buffer with gaps needs no contiguous copy of its message. Messages are
+// collected while a progress pass finds them, and while two kernels of a device run; then one
+// kernel takes all that have come. Called under the engine's lock.
+#pragma once
+
+namespace telpher::path {
+
+/// At the end of a progress pass: starts what has been collected.
+void flush_unpacking() noexcept;
+/// Before the devices are shut down.
+void stop_unpacking() noexcept;
+
+}  // namespace telpher::path
