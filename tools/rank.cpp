@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -146,6 +147,14 @@ int launched_as() {
   return -1;
 }
 
+/// What the first kernel driver that is there says of itself, "" without one.
+std::string driver() {
+  std::string line;
+  for (const char* path : {"/proc/driver/nvidia/version", "/sys/module/amdgpu/version"})
+    if (std::ifstream file(path); std::getline(file, line)) break;
+  return line;
+}
+
 /// What this process was given. Needs no MPI, so that nothing that is wrong can keep it from being
 /// told.
 std::string look() {
@@ -159,7 +168,8 @@ std::string look() {
          ", \"version\": " + std::to_string(version ? version() : 0) +
          ", \"settings\": " + variables({"TELPHER_"}) +
          ", \"slurm\": " + variables({"SLURM_GPU", "SLURM_NTASKS_PER_GPU", "SLURM_TRES_PER_TASK"}) +
-         ", \"pid_space\": " + space("pid") + ", \"ipc_space\": " + space("ipc") + "}";
+         ", \"driver\": " + quoted(driver()) + ", \"pid_space\": " + space("pid") +
+         ", \"ipc_space\": " + space("ipc") + "}";
 }
 
 std::string meet(int rank, int size, exchange_function* exchange) {

@@ -281,6 +281,31 @@ def equal_settings(facts: dict) -> list:
     return checks or ([Check("equal settings", "ok", "the same in every rank")] if ranks else [])
 
 
+def driver_text(line: str) -> str:
+    """NVIDIA's driver says a sentence of itself, AMD's its number."""
+    number = re.search(r"\b\d{3}\.\d+(\.\d+)?\b", line) if "NVIDIA" in line else None
+    return f"NVIDIA {number.group()}" if number else f"amdgpu {line}" if line else ""
+
+
+def versions(facts: dict) -> list:
+    """Of the driver and of the MPI: one of each in the whole job."""
+    drivers, mpis = defaultdict(set), defaultdict(list)
+    for rank in facts["look"]["ranks"]:
+        drivers[driver_text(rank.get("driver", ""))].add(rank["host"])
+    for rank in facts["job"].get("ranks", []):
+        mpis[version_text(rank)].append(rank["rank"])
+    checks = []
+    if len(mpis) > 1:
+        texts = [f"{text} in {ranks_text(numbers)}" for text, numbers in mpis.items()]
+        remedy = "LD_LIBRARY_PATH may differ between nodes: let every rank load the library of the launcher's MPI"
+        checks.append(Check("versions", "bad", ", ".join(texts), remedy))
+    if len(drivers) > 1:
+        texts = [f"{text or 'no driver'} on {', '.join(sorted(hosts)[:4])}" for text, hosts in drivers.items()]
+        checks.append(Check("versions", "note", "; ".join(texts), "use nodes with the same driver"))
+    found = [text for text in (*drivers, *mpis) if text]
+    return checks or ([Check("versions", "ok", ", ".join(found))] if found else [])
+
+
 def messages(facts: dict) -> list:
     ranks = facts["job"].get("ranks")
     if not ranks or not any(rank["devices"] for rank in ranks):
@@ -322,6 +347,7 @@ ALL = (
     loaded,
     one_mpi,
     equal_settings,
+    versions,
     messages,
     ipc,
     links,

@@ -2,7 +2,7 @@
 """What a check of `telpher doctor` is, and the checks of the machine: who opens whose memory, links, what NVIDIA's
 driver offers, network adapters, tuned tables, room in shared memory."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 MEGABYTE = 1 << 20
@@ -117,50 +117,75 @@ def hidden_peers(facts: dict) -> list:
     ]
 
 
-def nvidia(facts: dict) -> list:
-    found = facts["nvidia"]
-    if not found:
-        return []
-    small = [bus for bus, size in found["bars"].items() if 0 < size < LARGE_BAR]
-    checks = [
-        Check(
-            "BAR",
-            "note",
-            f"{', '.join(small)}: {found['bars'][small[0]] // MEGABYTE} MB",
-            "enable large BARs in the firmware",
-        )
-        if small
-        else Check("BAR", "ok", "large enough for all of the memory")
+def bar(facts: dict) -> Check:
+    """Whether all memory of each GPU is in the window that processors and adapters have of it."""
+    memory = {
+        device.get("bus"): device.get("memory", 0) for one in facts.get("backends", []) for device in one["devices"]
+    }
+    sizes = {bus: size for bus, size in facts["nvidia"]["bars"].items() if size}
+    small = [
+        f"{bus}: {size // MEGABYTE} MB" + (f" of {memory[bus] // MEGABYTE} MB" if memory.get(bus) else "")
+        for bus, size in sizes.items()
+        if size < (memory.get(bus) or LARGE_BAR)
     ]
-    if not found["gdrcopy"]:
-        checks.append(
-            Check("GDRCopy", "note", "not loaded: small messages cost a driver call", "install gdrcopy and load gdrdrv")
-        )
-    if found["mig"]:
-        checks.append(
-            Check("MIG", "note", "GPUs are split: parts cannot open each other's memory, messages are staged")
-        )
-    if not found["mps"] and len(facts["look"]["ranks"]) > found["gpus"]:
-        checks.append(
-            Check("MPS", "note", "ranks share GPUs without MPS: they take turns", "nvidia-cuda-mps-control -d")
-        )
-    return checks
+    if small:
+        return Check("BAR", "note", ", ".join(small), "enable large BARs in the firmware (Resizable BAR, above 4G)")
+    if not sizes:
+        return Check("BAR", "ok", "not shown by this system")
+    if all(memory.get(bus) for bus in sizes):
+        return Check("BAR", "ok", "large enough for all of the memory")
+    return Check("BAR", "ok", f"{min(sizes.values()) // MEGABYTE} MB; the size of the memory is not known here")
+
+
+def gdrcopy(facts: dict) -> Check:
+    if facts["nvidia"]["gdrcopy"]:
+        return Check("GDRCopy", "ok", "its driver is loaded")
+    return Check(
+        "GDRCopy", "note", "not loaded: small messages cost a driver call", "install gdrcopy and load gdrdrv"
+    )
+
+
+def mig(facts: dict) -> Check:
+    if not facts["nvidia"]["mig"]:
+        return Check("MIG", "ok", "GPUs are not split")
+    return Check(
+        "MIG",
+        "note",
+        "GPUs are split: parts cannot open each other's memory, messages are staged",
+        "one rank a GPU: ask the batch system for whole ones, or make them whole with nvidia-smi -mig 0 (as root)",
+    )
+
+
+def mps(facts: dict) -> Check:
+    gpus = facts["nvidia"]["gpus"]
+    of_node = Counter(rank["host"] for rank in facts["look"]["ranks"])
+    if facts["nvidia"]["mps"]:
+        return Check("MPS", "ok", "runs: ranks may share GPUs")
+    if max(of_node.values(), default=0) <= gpus:
+        return Check("MPS", "ok", "does not run, and no ranks share a GPU")
+    return Check("MPS", "note", "ranks share GPUs without MPS: they take turns", "nvidia-cuda-mps-control -d")
+
+
+def nvidia(facts: dict) -> list:
+    return [one(facts) for one in (bar, gdrcopy, mig, mps)] if facts["nvidia"] else []
+
+
+def to_network(found: dict) -> Check:
+    if found["peermem"]:
+        return Check("GPU to network", "ok", "nvidia_peermem is loaded")
+    if found["open_driver"]:
+        return Check("GPU to network", "ok", "the open driver exports memory as dma-buf")
+    return Check(
+        "GPU to network", "note", "neither nvidia_peermem nor the open driver's dma-buf", "modprobe nvidia_peermem"
+    )
 
 
 def network(facts: dict) -> list:
     """Whether the network reads device memory itself, and which adapter is near which GPU."""
-    near, found, checks = facts["nics"], facts["nvidia"], []
+    near = facts["nics"]
     if not near:
         return []
-    if found and not (found["peermem"] or found["open_driver"]):
-        checks.append(
-            Check(
-                "GPU to network",
-                "note",
-                "neither nvidia_peermem nor the open driver's dma-buf",
-                "modprobe nvidia_peermem",
-            )
-        )
+    checks = [to_network(facts["nvidia"])] if facts["nvidia"] else []
     by_distance = defaultdict(list)
     for gpu, (nic, distance) in near.items():
         by_distance[distance].append(f"{gpu} to {nic}")

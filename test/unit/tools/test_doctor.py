@@ -26,6 +26,7 @@ def given(number: int) -> dict:
         "slurm": {},
         "pid_space": 1,
         "ipc_space": 1,
+        "driver": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.82.07  Release Build  (user@host)",
     }
 
 
@@ -42,7 +43,7 @@ HEALTHY = {
     "backends": [
         {
             "name": "cuda",
-            "devices": [{}, {}],
+            "devices": [{"bus": "0000:01:00.0", "memory": 80 << 30}, {"bus": "0000:02:00.0", "memory": 80 << 30}],
             "pairs": [
                 {"from": 0, "to": 1, "peer": True, "distance": "fabric"},
                 {"from": 1, "to": 0, "peer": True, "distance": "fabric"},
@@ -56,7 +57,7 @@ HEALTHY = {
     "mpi": {"abi": "mpich", "choice": "", "by": "mpicc", "mpi4py": ""},
     "nvidia": {
         "gpus": 2,
-        "bars": {"0000:01:00.0": 1 << 37},
+        "bars": {"0000:01:00.0": 1 << 37, "0000:02:00.0": 1 << 37},
         "peermem": True,
         "open_driver": True,
         "gdrcopy": True,
@@ -86,8 +87,25 @@ class Judgement(unittest.TestCase):
         self.assertRegex(found[0].why + " " + found[0].remedy, pattern)
         self.assertTrue(found[0].remedy)
 
+    def said(self, name: str) -> str:
+        return " ".join(c.why for c in doctor_checks.judge(self.facts) if c.name == name)
+
     def test_healthy(self):
         self.assertEqual({c.state for c in doctor_checks.judge(self.facts)}, {"ok"})
+        self.assertEqual(self.said("versions"), "NVIDIA 580.82.07, MPICH Version: 5.0.2")
+
+    def test_what_is_in_order_has_a_row(self):
+        for name, pattern in (
+            ("BAR", "all of the memory"),
+            ("GDRCopy", "loaded"),
+            ("MIG", "not split"),
+            ("MPS", "no ranks share"),
+            ("GPU to network", "nvidia_peermem"),
+        ):
+            self.assertRegex(self.said(name), pattern)
+        self.facts["nvidia"] |= {"mps": True, "peermem": False}
+        self.assertRegex(self.said("MPS"), "runs")
+        self.assertRegex(self.said("GPU to network"), "dma-buf")
 
     def test_stale_library(self):
         self.ranks[1]["version"] = 3
@@ -254,14 +272,44 @@ class Judgement(unittest.TestCase):
 
     def test_nvidia(self):
         for name, value, pattern in (
-            ("gdrcopy", False, "GDRCopy|gdrcopy"),
-            ("bars", {"0000:01:00.0": 1 << 28}, "256 MB"),
+            ("gdrcopy", False, "small messages.*gdrdrv"),
+            ("mig", True, "are split.*nvidia-smi -mig 0"),
+            ("gpus", 1, "without MPS.*nvidia-cuda-mps-control"),
         ):
             self.facts["nvidia"][name] = value
             self.expect("note", pattern)
             self.facts["nvidia"] = copy.deepcopy(HEALTHY["nvidia"])
         self.facts["nvidia"] |= {"peermem": False, "open_driver": False}
         self.expect("note", "modprobe nvidia_peermem")
+
+    def test_ranks_of_two_nodes_share_no_gpu(self):
+        self.facts["nvidia"]["gpus"] = 1
+        self.ranks[1]["host"] = "node2"
+        self.assertRegex(self.said("MPS"), "no ranks share")
+
+    def test_bars(self):
+        bars = self.facts["nvidia"]["bars"]
+        bars["0000:02:00.0"] = 1 << 28
+        self.expect("note", "^0000:02:00.0: 256 MB of 81920 MB .*firmware")
+        bars["0000:02:00.0"] = 1 << 36
+        self.expect("note", "65536 MB of 81920 MB")
+        self.facts["backends"][0]["devices"] = [{}, {}]
+        self.assertEqual(self.said("BAR"), "65536 MB; the size of the memory is not known here")
+        bars["0000:02:00.0"] = 1 << 28
+        self.expect("note", "^0000:02:00.0: 256 MB ")
+
+    def test_unequal_versions_of_the_mpi(self):
+        self.met[1]["mpi"] = "MPICH Version: 4.3.0"
+        self.expect("bad", "5.0.2 in rank 0, MPICH Version: 4.3.0 in rank 1.*LD_LIBRARY_PATH")
+
+    def test_unequal_drivers(self):
+        self.ranks[1] |= {
+            "host": "node2",
+            "driver": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19",
+        }
+        self.expect("note", "NVIDIA 580.82.07 on node1; NVIDIA 535.104.05 on node2")
+        self.ranks[0]["driver"], self.ranks[1]["driver"] = "6.8.5", ""
+        self.expect("note", "amdgpu 6.8.5 on node1; no driver on node2")
 
 
 class Nvidia(unittest.TestCase):
