@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MACHINE = f"linux_{os.uname().machine}"
 SUMMARY = "Device memory in MPI calls, over any MPI"
 OUTSIDE = ("libmpi.so", "libmpi_abi.so", "libamdhip64.so", "libsycl.so")  # the user's own MPI and vendor's runtime
+COMPLETIONS = ("share/bash-completion/", "share/zsh/")  # which shells look for below the environment, not in a package
 LIMITS_MB = {"telpher": 5, "telpher_cuda12": 15, "telpher_cuda13": 15}
 
 
@@ -37,7 +38,8 @@ class PackageError(Exception):
 
 @dataclass
 class Wheel:
-    """`files`: where each goes below site-packages, and where it is."""
+    """`files`: where each goes below site-packages, or by NAME-VERSION.data/data below the environment, and where it
+    is."""
 
     name: str
     summary: str
@@ -102,7 +104,8 @@ def core_wheel(files: dict, version: str) -> Wheel:
         if plugin_of(name):
             continue
         module = name.removeprefix("share/telpher/telpher/")
-        placed["telpher/" + module] = path
+        folder = f"telpher-{version}.data/data" if name.startswith(COMPLETIONS) else "telpher"
+        placed[f"{folder}/{module}"] = path
     extras = {extra: [f"telpher-{extra}=={version}"] for extra in ("cuda12", "cuda13", "rocm", "sycl")}
     points = "[console_scripts]\ntelpher = telpher.__main__:command\n\n[cmake.prefix]\ntelpher = telpher\n"
     return Wheel("telpher", SUMMARY, placed, [], extras, points)

@@ -144,13 +144,17 @@ def print_text(facts: dict, settings: bool, everything: bool) -> None:
         print("settings  " + ", ".join(f"{row['name']}={row['value']}" for row in changed) + " (environment)")
 
 
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser("telpher info", description=__doc__)
+    p.add_argument("--json", action="store_true", help="one JSON object")
+    p.add_argument("--settings", action="store_true", help="settings for users, and those that are set")
+    p.add_argument("--all", action="store_true", help="every setting but those for tests")
+    p.add_argument("--backend", default="", help="ask this back end, e.g. emu")
+    return p
+
+
 def info(arguments: list) -> int:
-    parser = argparse.ArgumentParser("telpher info", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--settings", action="store_true", help="settings for users, and those that are set")
-    parser.add_argument("--all", action="store_true", help="every setting but those for tests")
-    parser.add_argument("--backend", default="", help="ask this back end, e.g. emu")
-    options = parser.parse_args(arguments)
+    options = parser().parse_args(arguments)
     facts = gather(options.backend)
     if options.backend and "problem" in facts:
         raise UserError(facts["problem"])

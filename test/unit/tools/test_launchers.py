@@ -210,23 +210,4 @@ class Answers(unittest.TestCase):
             answers.CRAY_FOLDER = saved
 
 
-class Completion(unittest.TestCase):
-    def test_shells_know_every_subcommand_and_option(self):
-        from telpher import doctor, main, report, run, trace
-
-        folder = os.path.join(os.path.dirname(__file__), "../../../share/completion")
-        for name in ("telpher.bash", "_telpher"):
-            with open(os.path.join(folder, name)) as file:
-                text = file.read()
-            options = [
-                o
-                for p in (run.parser(), doctor.parser(), report.parser(), trace.parser())
-                for a in p._actions
-                for o in a.option_strings
-                if o.startswith("--")
-            ]
-            for word in [*main.MODULES, *options]:
-                self.assertIn(word, text, name)
-
-
 unittest.main()

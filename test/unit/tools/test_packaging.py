@@ -166,7 +166,7 @@ class Wheels(unittest.TestCase):
             words = [word.arg for call in ast.walk(tree) if isinstance(call, ast.Call) for word in call.keywords]
             self.assertNotIn("strict", words, f"{path.name}: zip(strict=) is of Python 3.10")
 
-    def test_plug_ins_are_not_in_the_core(self):
+    def test_what_is_in_the_core_and_where(self):
         files = {
             name: Path(name)
             for name in (
@@ -175,10 +175,17 @@ class Wheels(unittest.TestCase):
                 "lib/libtelpher-hip.so",
                 "lib/libtelpher-sycl-reduce.syclbin",
                 "share/telpher/telpher/run.py",
+                "share/bash-completion/completions/telpher",
+                "share/zsh/site-functions/_telpher",
             )
         }
         core = package.core_wheel(files, "1.0.0")
-        self.assertEqual(sorted(core.files), ["telpher/bin/telpher", "telpher/lib/libtelpher-emu.so", "telpher/run.py"])
+        below_environment = [
+            "telpher-1.0.0.data/data/share/bash-completion/completions/telpher",
+            "telpher-1.0.0.data/data/share/zsh/site-functions/_telpher",
+        ]
+        inside = ["telpher/bin/telpher", "telpher/lib/libtelpher-emu.so", "telpher/run.py"]
+        self.assertEqual(sorted(core.files), below_environment + inside)
         self.assertEqual(core.extras["rocm"], ["telpher-rocm==1.0.0"])
         rocm = package.plugin_wheel("hip", files, "1.0.0", Path())
         self.assertEqual((list(rocm.files), rocm.requires), (["telpher/lib/libtelpher-hip.so"], ["telpher==1.0.0"]))
