@@ -67,7 +67,10 @@ def version() -> str:
     return (_version_file() or ["unknown"])[0]
 
 
+def commit() -> str:
+    """What it was built from; empty where the sources were of no repository."""
+    return (_version_file()[1:] or [""])[0]
+
+
 def describe_version() -> str:
-    """The version and the commit that it was built from."""
-    words = _version_file()
-    return f"{words[0]} ({words[1]})" if len(words) > 1 else version()
+    return f"{version()} ({commit()})" if commit() else version()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which subcommand was asked for. Each module is imported only when its subcommand runs."""
 import importlib
+import json
 import sys
 
 from . import UserError
@@ -15,7 +16,7 @@ telpher bench matrix | compare a.json b.json      every pair of ranks; two measu
 telpher tune [-n N,N] [options]                   measure what is fastest here, write a table that is then used
 telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs
 telpher trace -n N program [arguments]            a timeline of messages and collectives
-telpher --version                                 version and commit
+telpher --version [--json]                        version and commit
 'telpher SUBCOMMAND --help' says more."""
 
 # The module of a subcommand has a function of its own name that takes the arguments.
@@ -33,8 +34,9 @@ def main(arguments: list) -> int:
             print(USAGE)
             return 0
         if name == "--version":
-            from .libraries import describe_version
-            print(describe_version())
+            from . import libraries
+            parts = {"version": libraries.version(), "commit": libraries.commit()}
+            print(json.dumps(parts) if arguments[1:] == ["--json"] else libraries.describe_version())
             return 0
         raise UserError(f"no subcommand {name}; there are {', '.join(MODULES)}")
     except UserError as error:

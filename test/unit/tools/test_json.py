@@ -51,6 +51,12 @@ class Json(unittest.TestCase):
             for name in ("dlopen", "dlsym", "telpher_symbol"):
                 self.assertIn(name, words)
 
+    def test_version(self):
+        found = telpher("--version", "--json")
+        self.assertEqual(set(found), {"version", "commit"})
+        text = subprocess.run([f"{BUILD}/bin/telpher", "--version"], capture_output=True, text=True).stdout.strip()
+        self.assertEqual(text, f"{found['version']} ({found['commit']})" if found["commit"] else found["version"])
+
     def test_report_list(self):
         self.assertIn("allreduce", telpher("report", "--set", "quick", "--list", "--json"))
 

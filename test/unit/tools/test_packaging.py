@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipes for other package managers, and the release's notes, as far as they can be looked at without those."""
+"""Recipes for other package managers, as far as they can be looked at without those, and what is in wheels."""
 
 import ast
 import os
@@ -124,21 +124,6 @@ class Recipes(unittest.TestCase):
     def test_what_was_not_run_says_so(self):
         for name in (SPACK, "containers/telpher.def"):
             self.assertIn("Not run:", (PACKAGING / name).read_text(), name)
-
-
-class Release(unittest.TestCase):
-    TEXT = "# Changes\n\n## 1.2.0 (soon)\n\n- new\n\n## 1.1.0\n\n- old\n"
-
-    def test_notes_are_of_one_version(self):
-        self.assertEqual(release.notes(self.TEXT, "1.2.0"), "# Telpher 1.2.0\n\n- new\n")
-        self.assertEqual(release.notes(self.TEXT, "1.1.0"), "# Telpher 1.1.0\n\n- old\n")
-
-    def test_a_version_without_notes(self):
-        with self.assertRaisesRegex(release.ReleaseError, "no section '## 2.0.0'"):
-            release.notes(self.TEXT, "2.0.0")
-
-    def test_this_version_has_notes(self):
-        self.assertTrue(release.notes((ROOT / "CHANGELOG.md").read_text(), release.version()))
 
 
 class Wheels(unittest.TestCase):
