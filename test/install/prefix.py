@@ -5,33 +5,16 @@ what is left after `uninstall`."""
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import linked
+from linked import SETUP, run
+
 BUILD = Path(sys.argv[1]).resolve()
-SOURCE = Path(__file__).resolve().parents[2]
-SETUP = json.loads((SOURCE / "build/deps/setup.json").read_text())
 MPICH = SETUP["mpi"]["mpich"]
-PROJECT = """
-cmake_minimum_required(VERSION 3.25)
-project(user CXX)
-set(CMAKE_CXX_STANDARD 20)
-find_package(telpher 0.1 REQUIRED COMPONENTS mpich)
-add_executable(user %s)
-target_include_directories(user PRIVATE %s/include)
-target_link_libraries(user PRIVATE telpher::mpich %s/lib/libmpi.so)
-file(WRITE ${CMAKE_BINARY_DIR}/command "${TELPHER_COMMAND}")
-"""
-
-
-def run(*command, **more) -> str:
-    answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=200, **more)
-    if answer.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}: {answer.stdout[-2000:]}{answer.stderr[-2000:]}")
-    return answer.stdout
 
 
 # As Julia's ccall and ctypes do: functions by the handle of a library that leads to Telpher and then to the MPI.
@@ -78,33 +61,18 @@ class Prefix(unittest.TestCase):
     def test_nothing_is_left_after_uninstall(self):
         self.assertEqual(self.left, [])
 
-    def runs(self, program: Path):
-        """The example under its own mpirun: linked, so nothing is preloaded."""
-        environment = os.environ | {"TELPHER_BACKEND": "emu"}
-        run(f"{MPICH}/bin/mpirun", "-n", 2, program, env=environment)
+    def abis(self) -> dict:
+        found = linked.installed(self.prefix / "lib")
+        self.assertEqual(set(found), set(linked.hosts()), "an MPI is here for which no library was installed")
+        return found
 
     def test_cmake_package(self):
-        folder = self.folder / "project"
-        folder.mkdir()
-        example = SOURCE / "examples/send_receive_telpher.cpp"
-        (folder / "CMakeLists.txt").write_text(PROJECT % (example, MPICH, MPICH))
-        run(
-            SETUP["cmake"],
-            "-S",
-            folder,
-            "-B",
-            folder / "build",
-            "-G",
-            "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_MAKE_PROGRAM={SETUP['ninja']}",
-            f"-DCMAKE_CXX_COMPILER={SETUP['compiler']}",
-        )
-        run(SETUP["cmake"], "--build", folder / "build")
-        self.assertEqual(
-            Path((folder / "build/command").read_text()).resolve(), (self.prefix / "bin/telpher").resolve()
-        )
-        self.runs(folder / "build/user")
+        abis = self.abis()
+        programs = linked.by_cmake(self.prefix, abis, self.folder / "project")
+        self.assertEqual(programs.pop("command").resolve(), (self.prefix / "bin/telpher").resolve())
+        for abi, program in programs.items():
+            with self.subTest(abi):
+                linked.runs(abis[abi], program)
 
     def test_a_component_that_is_not_there(self):
         folder = self.folder / "other"
@@ -118,26 +86,11 @@ class Prefix(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config here")
     def test_pkg_config(self):
-        words = run(
-            "pkg-config",
-            "--cflags",
-            "--libs",
-            "telpher-mpich",
-            env=os.environ | {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"},
-        ).split()
-        program = self.folder / "by_pkg_config"
-        run(
-            SETUP["compiler"],
-            "-std=c++20",
-            SOURCE / "examples/send_receive_telpher.cpp",
-            "-o",
-            program,
-            f"-I{MPICH}/include",
-            *words,
-            f"{MPICH}/lib/libmpi.so",
-            f"-Wl,-rpath,{MPICH}/lib",
-        )
-        self.runs(program)
+        for abi, host in self.abis().items():
+            with self.subTest(abi):
+                program = self.folder / f"by_pkg_config_{abi}"
+                linked.by_pkg_config(self.prefix, abi, host, program)
+                linked.runs(host, program)
 
     def test_functions_by_the_handle_of_a_library(self):
         both, libmpi = self.folder / "libmpi_telpher.so", f"{MPICH}/lib/libmpi.so.12"

@@ -16,6 +16,12 @@ import time
 import unittest
 from pathlib import Path
 
+import linked
+import stand_in
+
+sys.path.insert(0, str(linked.SOURCE / "tools"))
+import package  # noqa: E402
+
 CORE = str(
     next(Path(sys.argv[1], "dist").resolve().glob("telpher-*.whl"))
 )  # never by name, which a registry may know too
@@ -58,6 +64,10 @@ class Environment:
         self.install_s = time.monotonic() - began
         for name, first in (("app", ""), ("preload", "import telpher; telpher.preload()")):
             (self.root / f"{name}.py").write_text(APP % first)
+
+    def inside(self, name: str) -> Path:
+        """A file of the installed package."""
+        return next(self.root.glob(f"lib/python3*/site-packages/telpher/{name}"))
 
     def run(self, program: str, *arguments: str, check=False, **more: str) -> subprocess.CompletedProcess:
         kept = {
@@ -175,8 +185,7 @@ class Wheels(unittest.TestCase):
         """It is taken from where the launcher is: here the program lies where its rpath leads nowhere. (On a machine
         whose loader finds an MPI of its own, that one is right, with its own launcher.)"""
         for mpi, environment in self.each():
-            rank = next(environment.root.glob(f"lib/python3*/site-packages/telpher/bin/telpher-rank-{ABI[mpi]}"))
-            copied = shutil.copy(rank, environment.root)
+            copied = shutil.copy(environment.inside(f"bin/telpher-rank-{ABI[mpi]}"), environment.root)
             answer = environment.run("telpher", "run", "-n", "2", copied, "look")
             self.assertEqual(answer.stdout.count(f"/{SONAME[ABI[mpi]]}"), 2, answer.stdout + answer.stderr)
 
@@ -188,9 +197,40 @@ class Wheels(unittest.TestCase):
             self.assertEqual(answer.returncode, 0)
 
     def test_cmake_package_is_inside(self):
+        environment = self.environments[MPIS[0]]  # one is as another
+        prefix = environment.inside("lib/cmake/telpher/telpherConfig.cmake").parents[3]
+        abis = linked.installed(prefix / "lib")
+        self.assertEqual(set(abis), set(linked.hosts()))
+        programs = linked.by_cmake(prefix, abis, environment.root / "project")
+        self.assertEqual(programs.pop("command").resolve(), (prefix / "bin/telpher").resolve())
+        for abi, program in programs.items():
+            with self.subTest(abi):
+                linked.runs(abis[abi], program)
+
+    def test_completion_lies_where_shells_look(self):
         for _, environment in self.each():
-            place = environment.run("python", "-c", "import telpher; print(telpher.__path__[0])").stdout.strip()
-            self.assertTrue(Path(place, "lib", "cmake", "telpher", "telpherConfig.cmake").is_file())
+            for name in ("bash-completion/completions/telpher", "zsh/site-functions/_telpher"):
+                self.assertTrue((environment.root / "share" / name).is_file(), name)
+
+    def test_an_extra_brings_its_plug_in(self):
+        environment = self.environments[MPIS[0]]
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(CORE, folder)
+            version = Path(CORE).name.split("-")[1]
+            emulated = environment.inside("lib/libtelpher-emu.so")
+            build = stand_in.cuda_build(emulated, Path(folder, "build"), "13.0", version)
+            files = package.plugin_alone(build, "cuda", Path(folder, "staged"))
+            package.write(package.plugin_wheel("cuda", files, version, build), version, package.MACHINE, Path(folder))
+            environment.run("python", "-m", "venv", "extra", check=True)
+            pip = str(environment.root / "extra/bin/pip")
+            local = ("--quiet", "--no-index", "--find-links", folder)
+            environment.run(pip, "install", *local, "telpher[cuda13]", check=True)
+        shown = environment.run(str(environment.root / "extra/bin/telpher"), "info", "--json", "--backend", "emu")
+        there = json.loads(shown.stdout)["libraries"]
+        self.assertEqual(Path(there["cuda"]), Path(there["emu"]).with_name("libtelpher-cuda.so"))
+        listed = json.loads(environment.run(pip, "list", "--format=json").stdout)
+        listed = {one["name"].replace("_", "-"): one["version"] for one in listed}
+        self.assertEqual((listed["telpher"], listed["telpher-cuda13"]), (version, version))
 
     def test_nothing_is_left_after_uninstall(self):
         for _, environment in self.each():

@@ -5,7 +5,6 @@ import ast
 import os
 import re
 import runpy
-import shutil
 import sys
 import tempfile
 import types
@@ -14,10 +13,11 @@ import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/install")]
 
 import package  # noqa: E402
 import release  # noqa: E402
+import stand_in  # noqa: E402
 
 BUILD = os.environ["BUILD"]
 PACKAGING = ROOT / "share/packaging"
@@ -129,15 +129,8 @@ class Recipes(unittest.TestCase):
 class Wheels(unittest.TestCase):
     def test_a_plug_in_alone_is_named_by_its_compilers_age(self):
         with tempfile.TemporaryDirectory() as folder:
-            build = Path(folder, "build")
-            for name in ("lib", "share/telpher"):
-                (build / name).mkdir(parents=True)
-            nvcc = build / "nvcc"
-            nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n")
-            nvcc.chmod(0o755)
-            (build / "CMakeCache.txt").write_text(f"TELPHER_NVCC:FILEPATH={nvcc}\n")
-            (build / "share/telpher/VERSION").write_text("1.0.0 0123abc\n")
-            shutil.copy(os.path.join(BUILD, "lib/libtelpher-emu.so"), build / "lib/libtelpher-cuda.so")
+            emulated = Path(BUILD, "lib/libtelpher-emu.so")
+            build = stand_in.cuda_build(emulated, Path(folder, "build"), "12.4", "1.0.0")
             files = package.plugin_alone(build, "cuda", Path(folder, "staged"))
             wheel = package.plugin_wheel("cuda", files, "1.0.0", build)
             self.assertEqual((wheel.name, list(wheel.files)), ("telpher_cuda12", ["telpher/lib/libtelpher-cuda.so"]))
