@@ -44,6 +44,18 @@ class Launchers(unittest.TestCase):
                 outer = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
                 self.assertEqual(execute.local_rank(outer | variables), 2)
 
+    def test_how_many_ranks_the_node_has(self):
+        for name in execute.LOCAL_SIZE:
+            self.assertEqual(execute.local_ranks({"SLURM_STEP_TASKS_PER_NODE": "9", name: "4(x2),3"}), 4, name)
+        self.assertEqual(execute.local_ranks({"FLUX_TASK_LOCAL_ID": "2", "FLUX_JOB_SIZE": "8"}), 0)
+
+    def test_the_documentation_names_every_variable(self):
+        with open(os.path.join(os.path.dirname(__file__), "../../../docs/use/launchers.md")) as file:
+            page = file.read()
+        answered = [name for vendor in answers.OF_VENDOR for name in answers.answers(vendor)]
+        for name in (*execute.LOCAL_RANK, *execute.LOCAL_SIZE, *answered):
+            self.assertIn(f"`{name}`", page)
+
     def test_without_a_launcher(self):
         self.assertEqual((execute.local_rank({}), execute.launcher_abi({})), (0, ""))
 
