@@ -4,8 +4,6 @@
 // arrived.
 #include <mpi.h>
 
-#include <cstdio>
-
 #include "cuda_memory.hpp"
 #include "host.hpp"
 #include "run.hpp"
@@ -31,32 +29,21 @@ void check_devices(const options& o, memory_source& source) {
     give_up("no device was found; TELPHER_BACKEND=emu takes emulated ones, -b H:H host memory");
 }
 
-std::vector<row> run_one(const options& o, memory_source& source) {
+std::vector<row> run_one(const options& o, memory_source& source, progress& along) {
   if (o.command == "host") return measure_host(source, o.how);
-  if (o.command == "matrix") return run_matrix(o, source);
-  if (o.surface) return run_surface(o, source);
-  return o.which ? run_collective(o, source) : run_pairs(o, source);
-}
-
-// On stderr, so that tables stay tables. A test prints its rows as they come; this is about the
-// whole of a long run.
-void say_progress(std::size_t done, std::size_t tests, double seconds) {
-  constexpr double long_run = 10;
-  if (seconds < long_run || done == tests) return;
-  const double left = seconds / static_cast<double>(done) * static_cast<double>(tests - done);
-  std::fprintf(stderr, "telpher-bench: %zu of %zu tests after %.0f s, about %.0f s left\n", done,
-               tests, seconds, left);
+  if (o.command == "matrix") return run_matrix(o, source, along);
+  if (o.surface) return run_surface(o, source, along);
+  return o.which ? run_collective(o, source, along) : run_pairs(o, source, along);
 }
 
 std::vector<row> run(options& o, memory_source& source, bool talks) {
   std::vector<row> all;
-  const double began = MPI_Wtime();
-  std::size_t done = 0;
+  progress along(o.commands.size(), o.say_every, talks);
   for (const std::string& command : o.commands) {
     select(o, command);
-    const auto rows = run_one(o, source);
+    along.begin_test();
+    const auto rows = run_one(o, source, along);
     all.insert(all.end(), rows.begin(), rows.end());
-    if (talks) say_progress(++done, o.commands.size(), MPI_Wtime() - began);
   }
   return all;
 }

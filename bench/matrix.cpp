@@ -91,11 +91,12 @@ void print_table(const char* title, const std::vector<row>& rows, const char* te
 
 }  // namespace
 
-std::vector<row> run_matrix(const options& o, memory_source& source) {
+std::vector<row> run_matrix(const options& o, memory_source& source, progress& along) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size < 2) give_up("a matrix needs two ranks or more");
+  along.expect_parts(static_cast<std::size_t>(size) * static_cast<std::size_t>(size - 1));
   std::vector<row> all;
   for (int from = 0; from < size; ++from)
     for (int to = 0; to < size; ++to) {
@@ -114,6 +115,7 @@ std::vector<row> run_matrix(const options& o, memory_source& source) {
         r.to = to;
         all.push_back(r);
       }
+      along.end_part();
     }
   if (rank == 0) {
     print_table("latency in us", all, "matrix_latency", size);

@@ -137,6 +137,8 @@ class parser {
         {"--warm-up", [&](const std::string& v) { o.how.warm_up = number(v, 0, 100000000); }},
         {"--min-time",
          [&](const std::string& v) { o.how.min_time = positive(v, 3600, "a number of seconds"); }},
+        {"--progress",
+         [&](const std::string& v) { o.say_every = positive(v, 3600, "a number of seconds"); }},
         {"--batches", [&](const std::string& v) { o.how.batches = int(number(v, 1, 100000)); }},
         {"--window", [&](const std::string& v) { o.window = int(number(v, 1, 65536)); }},
         {"--window-memory", [&](const std::string& v) { o.window_memory = size(v); }},

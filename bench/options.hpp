@@ -35,6 +35,7 @@ struct options {
   bool csv = false;
   bool full = false;  // fastest and slowest rank, iterations
   std::string json;
+  double say_every = 10;  // seconds between lines on how far it is
   plan how;
   // pairs of ranks
   bool persistent = false;

@@ -47,7 +47,7 @@ std::vector<std::size_t> sizes(const options& o) {
 
 // --- pairs ---
 
-std::vector<row> run_pairs(const options& o, memory_source& source) {
+std::vector<row> run_pairs(const options& o, memory_source& source, progress& along) {
   const test t = test_of(o.command);
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -60,6 +60,7 @@ std::vector<row> run_pairs(const options& o, memory_source& source) {
   if (pair.rank == 0) print_head(shown);
   std::vector<row> all;
   const auto all_sizes = pair.active ? sizes(o) : std::vector<std::size_t>{};
+  along.expect_parts(all_sizes.size());
   for (const std::size_t bytes : all_sizes) {
     const shape s{t,           bytes,        o.window, o.window_memory, o.leader_kind,
                   o.peer_kind, o.persistent, o.type,   o.stream_work};
@@ -70,6 +71,7 @@ std::vector<row> run_pairs(const options& o, memory_source& source) {
       rows.push_back({o.command, shown.kinds, name(modes[m]), bytes, found[m], limit});
     if (pair.rank == 0) print_rows(shown, rows);
     all.insert(all.end(), rows.begin(), rows.end());
+    along.end_part();
   }
   part(MPI_COMM_WORLD, pair);
   return all;
@@ -116,7 +118,7 @@ columns columns_of(const options& o, const std::vector<mode>& modes) {
 
 }  // namespace
 
-std::vector<row> run_collective(const options& o, memory_source& source) {
+std::vector<row> run_collective(const options& o, memory_source& source, progress& along) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -140,7 +142,9 @@ std::vector<row> run_collective(const options& o, memory_source& source) {
     MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
   if (rank == 0) print_head(shown);
   std::vector<row> all;
-  for (const std::size_t bytes : collective_sizes(o, size)) {
+  const auto all_sizes = collective_sizes(o, size);
+  along.expect_parts(all_sizes.size());
+  for (const std::size_t bytes : all_sizes) {
     s.bytes = bytes;
     const auto found = measure(source, s, modes, other.get(), o.how);
     std::vector<row> rows;
@@ -148,6 +152,7 @@ std::vector<row> run_collective(const options& o, memory_source& source) {
       rows.push_back({o.command, shown.kinds, name(modes[m]), bytes, found[m]});
     if (rank == 0) print_rows(shown, rows);
     all.insert(all.end(), rows.begin(), rows.end());
+    along.end_part();
   }
   MPI_Comm_free(&s.comm);
   return all;

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "options.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 
 namespace telpher::bench {
 
-std::vector<row> run_pairs(const options& o, memory_source& source);
-std::vector<row> run_collective(const options& o, memory_source& source);
-std::vector<row> run_matrix(const options& o, memory_source& source);
+std::vector<row> run_pairs(const options& o, memory_source& source, progress& along);
+std::vector<row> run_collective(const options& o, memory_source& source, progress& along);
+std::vector<row> run_matrix(const options& o, memory_source& source, progress& along);
 
 /// What every table of a run has.
 std::string kinds_of(const options& o);

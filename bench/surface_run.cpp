@@ -63,7 +63,8 @@ std::vector<row> rows_of(const options& o, const measured& m, std::size_t bytes)
   return rows;
 }
 
-std::vector<row> run_sizes(const options& o, const std::vector<mode>& modes, measured m) {
+std::vector<row> run_sizes(const options& o, const std::vector<mode>& modes, measured m,
+                           progress& along) {
   m.modes = modes;
   columns shown;
   shown.test = o.command;
@@ -74,12 +75,14 @@ std::vector<row> run_sizes(const options& o, const std::vector<mode>& modes, mea
   set_options(shown, o);
   if (m.who.rank == 0) print_head(shown);
   std::vector<row> all;
+  along.expect_parts(m.sizes.size());
   for (const std::size_t bytes : m.sizes) {
     const double limit = m.limit ? m.limit(bytes) : 0;
     auto rows = rows_of(o, m, bytes);
     for (row& r : rows) r.limit = limit;
     if (m.who.rank == 0) print_rows(shown, rows);
     all.insert(all.end(), rows.begin(), rows.end());
+    along.end_part();
   }
   return all;
 }
@@ -191,12 +194,12 @@ pairing first_rank(int rank) {
 
 }  // namespace
 
-std::vector<row> run_surface(const options& o, memory_source& source) {
+std::vector<row> run_surface(const options& o, memory_source& source, progress& along) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::vector<mode> modes = modes_of(o);
-  if (uses_files(*o.surface)) return run_sizes(o, modes, files_of(o, source, rank, ranks));
+  if (uses_files(*o.surface)) return run_sizes(o, modes, files_of(o, source, rank, ranks), along);
   pairing pair = packs(*o.surface) ? first_rank(rank) : pair_up(MPI_COMM_WORLD, 1);
   std::vector<row> found;
   if (pair.active && is_one_sided(*o.surface) && !makes_windows(pair.comm)) {
@@ -207,7 +210,8 @@ std::vector<row> run_surface(const options& o, memory_source& source) {
     found = run_sizes(o, modes,
                       packs(*o.surface)          ? packing_of(o, source, pair)
                       : is_one_sided(*o.surface) ? one_sided_of(o, source, pair)
-                                                 : halo_of(o, source, pair));
+                                                 : halo_of(o, source, pair),
+                      along);
   }
   part(MPI_COMM_WORLD, pair);
   return found;

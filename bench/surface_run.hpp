@@ -7,6 +7,6 @@
 namespace telpher::bench {
 
 /// As run_pairs and run_collective.
-std::vector<row> run_surface(const options& o, memory_source& source);
+std::vector<row> run_surface(const options& o, memory_source& source, progress& along);
 
 }  // namespace telpher::bench

@@ -63,6 +63,7 @@ const char* const usage =
       --full               also the fastest and the slowest rank, and the iterations
       --percentiles[=LIST] also percentiles of single iterations (50,90,99)
       --memory-copy-limit  pairs, put_bw, get_bw: what one plain copy of the bytes takes
+      --progress SECONDS   how often a long run says on stderr how far it is (10)
       --json FILE          also write rows, machine, versions and settings; - is stdout
       --csv                print comma-separated rows
 )";

@@ -47,7 +47,7 @@ _telpher_bench() {
     --mpi --backend --set --visible --bind --mpirun-args --explain --help
     --sizes --buffers --mode --pairs --window --window-memory --persistent --derived --win --faces --file --root --type
     --op --neighbours --enqueue --stream-work --test-calls --device --alloc --iterations --warm-up --min-time --batches
-    --validate --full --percentiles --memory-copy-limit --json --csv
+    --validate --full --percentiles --memory-copy-limit --json --csv --progress
     --paths --html --once --threshold --best --flagged --rates --dims --codecs"
 }
 complete -o filenames -F _telpher telpher
