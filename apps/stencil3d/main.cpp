@@ -11,7 +11,8 @@ constexpr const char usage[] =
   --mode messages|heat   what to run (messages)
   --exchange WAY         telpher: device pointers to MPI; staged: copies through pinned memory by
                          hand; heat also: packed: faces packed into device buffers by a kernel
-                         (telpher, where heat's faces are derived datatypes); matched: these by
+                         (telpher, where heat's faces are derived datatypes); neighbour: those
+                         types in one MPI_Neighbor_alltoallw; matched: packed faces by
                          requests that are matched once, in the order of the device's queue
   --periodic             the rank grid closes on itself (messages: always)
   --json FILE            results, one row a size

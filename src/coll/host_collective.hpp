@@ -12,6 +12,7 @@
 #include "coll/regions.hpp"
 #include "coll/host_images.hpp"
 #include "memory/memory.hpp"
+#include "host_mpi/asserted.hpp"
 #include "host_mpi/error.hpp"
 #include "ticket/blocking_call.hpp"
 
@@ -92,9 +93,13 @@ class host_collective {
     if (buffer == MPI_IN_PLACE) return buffer;
     // MPI_BOTTOM: the addresses are in the types.
     const bool taken = work_ && work_->stands_at(buffer);
-    if (buffer != MPI_BOTTOM && !taken && !memory::classify(buffer).on_device()) [[likely]]
+    if (buffer != MPI_BOTTOM && !taken && !on_device(buffer)) [[likely]]
       return buffer;
     return stage(buffer, d, [&](plan& p) { region.evaluate(group_, p); });
+  }
+
+  bool on_device(const void* buffer) const noexcept {
+    return !host_mpi::asserts_host(group_.comm()) && memory::classify(buffer).on_device();
   }
 
   template <class Evaluate>

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "device/registry.hpp"
+#include "host_mpi/asserted.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -68,6 +69,8 @@ bool asks_for_device_memory(MPI_Info info) noexcept {
 int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept {
   const int rc = pmpi::Comm_get_info(comm, info_used);
   if (rc != MPI_SUCCESS || device::backends().empty()) return rc;
+  if (const std::string* const asserted = host_mpi::asserted_kinds(comm))
+    pmpi::Info_set(*info_used, const_cast<char*>(host_mpi::assertion_key), asserted->c_str());
   std::string kinds = value_in(*info_used);
   for (device::backend* b : device::backends())
     if (const char* more = kinds_of(b->owner())) kinds += std::string(",") + more;

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "host_mpi/asserted.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
 #include "path/compression.hpp"
@@ -252,7 +253,7 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;
   if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;
-  if (memory::surely_host(a.buffer)) return o;
+  if (memory::surely_host(a.buffer) || host_mpi::asserts_host(a.comm)) return o;
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;

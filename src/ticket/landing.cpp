@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "host_mpi/asserted.hpp"
 #include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
 
@@ -34,7 +35,8 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   comm_ = comm;
   errors_ = host_mpi::kept_comm(comm);
   capacity_ = static_cast<std::size_t>(count) * layout_->size;
-  if (capacity_ > 0 && !memory::surely_host(buffer)) TELPHER_TRY(find_place());
+  if (capacity_ > 0 && !memory::surely_host(buffer) && !host_mpi::asserts_host(comm))
+    TELPHER_TRY(find_place());
   if (may_be_written_in_place()) {
     save_prefix();
     return status::ok;

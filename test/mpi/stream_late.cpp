@@ -27,6 +27,10 @@ struct scene {
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
 
+  /// Kept as long as the scene: to free device memory waits for all streams.
+  bytes& memory(std::size_t count, int byte) {
+    return *kept.emplace_back(std::make_unique<bytes>(count, byte));
+  }
   bool waits() const { return s.rank == 0; }
   bool is_late() const { return s.rank == late; }
 
@@ -34,13 +38,15 @@ struct scene {
   const int late;
   const test_stream stream;
   bytes data, sum;
+  std::vector<std::unique_ptr<bytes>> kept;
   MPI_Comm with_late = MPI_COMM_NULL, first_two = MPI_COMM_NULL;
 };
 
-void exchange(suite& s, int round, int bytes_each, void* stream) {
+void exchange(scene& c, int round, int bytes_each, void* stream) {
+  suite& s = c.s;
   const int peer = 1 - s.rank;
   const auto n = static_cast<std::size_t>(bytes_each);
-  bytes out(n, 10 * s.rank + round), in(n, 0);
+  const bytes &out = c.memory(n, 10 * s.rank + round), &in = c.memory(n, 0);
   if (stream) {
     STREAM_CALL(telpher_sendrecv_enqueue)
     (out.data(), bytes_each, MPI_BYTE, peer, 1, in.data(), bytes_each, MPI_BYTE, peer, 1, s.control,
@@ -57,10 +63,10 @@ void meanwhile(scene& c) {
   const test_stream other;
   for (int round = 1; round < 4; ++round)
     for (const int n : {8, 100000, 1500000}) {
-      exchange(c.s, round, n, nullptr);
-      exchange(c.s, round, n, other);
+      exchange(c, round, n, nullptr);
+      exchange(c, round, n, other);
     }
-  bytes mine(50000, 3), both(50000, 0);
+  const bytes &mine = c.memory(50000, 3), &both = c.memory(50000, 0);
   MPI_Allreduce(mine.data(), both.data(), 50000, MPI_UNSIGNED_CHAR, MPI_SUM, c.first_two);
   c.s.expect(both.all(6), "a sum of the ranks that are not late");
 }

@@ -11,6 +11,7 @@
 #include "base/short_way.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/launch.hpp"
+#include "host_mpi/asserted.hpp"
 #include "memory/surely_host.hpp"
 
 namespace telpher::coll::exchange {
@@ -23,8 +24,9 @@ bool enabled() noexcept;
 /// it is not known, and nothing was done.
 inline bool left_to_host(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept {
   if (!short_way::open_to_all_threads() || !enabled()) return false;
-  for (const void* const b : buffers)
-    if (b != MPI_IN_PLACE && !memory::known_host(b)) return false;
+  if (!host_mpi::asserts_host(comm))
+    for (const void* const b : buffers)
+      if (b != MPI_IN_PLACE && !memory::known_host(b)) return false;
   communicator* const c = communicator::ready(comm);
   return c && c->protocol.leave_next_to_host();
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mpi_assert_memory_alloc_kinds: on a communicator that is for host memory only no pointer is
+// looked up, and others are as before. The buffers are mapped memory, which lies neither in the
+// heap nor in the stack.
+#include <sys/mman.h>
+
+#include "emulated.hpp"
+#include "suite.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr int count = 5000;
+
+class mapped {
+ public:
+  explicit mapped(int byte)
+      : at_(static_cast<unsigned char*>(
+            mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    std::memset(at_, byte, count);
+  }
+  ~mapped() { munmap(at_, count); }
+  mapped(const mapped&) = delete;
+  mapped& operator=(const mapped&) = delete;
+  unsigned char* data() const { return at_; }
+  bool all(int byte) const {
+    return std::all_of(at_, at_ + count, [&](unsigned char c) { return c == byte; });
+  }
+
+ private:
+  unsigned char* at_;
+};
+
+MPI_Comm with_kinds(const char* kinds) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
+  MPI_Comm made;
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &made);
+  MPI_Info_free(&info);
+  return made;
+}
+
+void assert_kinds(MPI_Comm comm, const char* kinds) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
+  MPI_Comm_set_info(comm, info);
+  MPI_Info_free(&info);
+}
+
+bool told(MPI_Comm comm, const char* kinds) {
+  MPI_Info info;
+  MPI_Comm_get_info(comm, &info);
+  char text[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, text, &found);
+  MPI_Info_free(&info);
+  return found && std::string(text) == kinds;
+}
+
+/// Look-ups of pointers in a ring of messages and a scan, in buffers that are new to Telpher. The
+/// first collective of a communicator finds out how it is served.
+long long looked_up(suite& s, MPI_Comm comm) {
+  MPI_Barrier(comm);
+  const int next = (s.rank + 1) % s.ranks, before = (s.rank + s.ranks - 1) % s.ranks;
+  mapped out(s.rank + 1), in(0), sum(0);
+  const long long first = counted("classifications");
+  MPI_Request r[2];
+  MPI_Irecv(in.data(), count, MPI_BYTE, before, 1, comm, &r[0]);
+  MPI_Isend(out.data(), count, MPI_BYTE, next, 1, comm, &r[1]);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  s.expect(in.all(before + 1), "a message");
+  MPI_Scan(out.data(), sum.data(), count, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+  s.expect(sum.all((s.rank + 1) * (s.rank + 2) / 2), "a scan");
+  return counted("classifications") - first;
+}
+
+void device_message(suite& s, MPI_Comm comm) {
+  const int next = (s.rank + 1) % s.ranks, before = (s.rank + s.ranks - 1) % s.ranks;
+  auto* const at = static_cast<unsigned char*>(try_allocate(kind::device, 2 * count));
+  functions().set(at, s.rank + 1, count);
+  MPI_Sendrecv(at, count, MPI_BYTE, next, 1, at + count, count, MPI_BYTE, before, 1, comm,
+               MPI_STATUS_IGNORE);
+  std::vector<unsigned char> found(count);
+  functions().copy(found.data(), at + count, count);
+  s.expect(found == std::vector<unsigned char>(count, static_cast<unsigned char>(before + 1)),
+           "a message in device memory");
+  release(kind::device, at);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  MPI_Comm host = with_kinds("system,mpi:alloc_mem");
+  s.run("host memory", [&] {
+    if (counted("classifications") >= 0)
+      s.expect_equal(looked_up(s, host), 0, "look-ups where host memory was asserted");
+    s.expect(told(host, "system,mpi:alloc_mem"), "what MPI_Comm_get_info says");
+  });
+  s.run("not inherited", [&] {
+    MPI_Comm copy;
+    MPI_Comm_dup(host, &copy);
+    if (counted("classifications") >= 0)
+      s.expect(looked_up(s, copy) > 0, "look-ups where nothing was asserted");
+    device_message(s, copy);
+    MPI_Comm_free(&copy);
+  });
+  s.run("other kinds", [&] {
+    assert_kinds(host, "system,telpher_emu:device");
+    s.expect(told(host, "system,telpher_emu:device"), "what MPI_Comm_get_info says");
+    device_message(s, host);
+  });
+  MPI_Comm_free(&host);
+  return s.finish();
+}
