@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives of telpher/stream.h: the non-blocking form of each, issued by the proxy. Arrays
 // are copied where they are significant. Those of neighbourhoods are in enqueue_neighbours.cpp.
+#include "coll/regions.hpp"
 #include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/own.hpp"
@@ -21,26 +22,24 @@ int put(const char* call, MPI_Comm comm, void* native, Start start) noexcept {
   return mpi::enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
 }
 
+bool has_ranks(MPI_Comm comm) noexcept {
+  return entry::active() && comm != MPI_COMM_NULL;
+}
+
 /// How many ranks a rank exchanges data with; 0 where there is no telling, and the call will fail.
 int peers_of(MPI_Comm comm) noexcept {
-  int inter = 0, size = 0;
-  if (!entry::active() || comm == MPI_COMM_NULL || pmpi::Comm_test_inter(comm, &inter)) return 0;
-  const int code = inter ? pmpi::Comm_remote_size(comm, &size) : pmpi::Comm_size(comm, &size);
-  return code == MPI_SUCCESS ? size : 0;
+  return has_ranks(comm) ? coll::group(comm).size() : 0;
 }
 
 int ranks_of(MPI_Comm comm) noexcept {
   int size = 0;
-  if (!entry::active() || comm == MPI_COMM_NULL) return 0;
-  return pmpi::Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+  if (has_ranks(comm)) pmpi::Comm_size(comm, &size);
+  return size;
 }
 
 /// Arrays of a rooted call count at the root alone.
 bool is_root(int root, MPI_Comm comm) noexcept {
-  if (root == MPI_ROOT) return true;
-  int rank = -1;
-  return entry::active() && comm != MPI_COMM_NULL && pmpi::Comm_rank(comm, &rank) == MPI_SUCCESS &&
-         rank == root;
+  return has_ranks(comm) && coll::group(comm).is_root(root);
 }
 
 }  // namespace
