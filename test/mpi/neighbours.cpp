@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Neighbourhood collectives and MPI_Alltoallw in all forms and memories, on every sort of topology:
-// several at once, in place, freed before they end, with errors and with large counts.
+// several at once, in place, freed before they end, and with errors.
 #include <algorithm>
 #include <array>
 
@@ -263,65 +263,6 @@ void check_errors(suite& w) {
   MPI_Comm_free(&t.comm);
 }
 
-// --- large counts ---
-
-#if MPI_VERSION >= 4
-void check_large_counts(suite& w) {
-  topology t = make_grid(w, {0}, true);
-  const MPI_Count n = 700, counts[] = {n, n}, places_of[] = {0, n};
-  const MPI_Aint places[] = {0, n}, bytes[] = {0, 4 * n};
-  const MPI_Datatype types[] = {MPI_INT, MPI_INT};
-  (void)places_of;
-  call c{t, what::alltoall, {700, 1, MPI_INT}};
-  const auto check = [&](what which, const auto& run) {
-    c.which = which;
-    w.note("%s_c", names[static_cast<std::size_t>(which)]);
-    buffer from(kinds().back(), 2 * 700 * sizeof(int)), to(kinds().back(), 2 * 700 * sizeof(int));
-    write(from, image(c.s, 2, [&](std::size_t b, int e) { return value(w.rank, b, e, 0); }));
-    write(to, std::vector<int>(1400, untouched));
-    MPI_Request request = MPI_REQUEST_NULL;
-    run(from.data(), to.data(), &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    const std::vector<int> sources = t.from(w.rank);
-    const auto wanted = image(c.s, 2, [&](std::size_t b, int e) {
-      return value(sources[b], which <= what::allgatherv ? 0 : t.block_for(w.rank, b), e, 0);
-    });
-    w.expect_none(to.compare(reinterpret_cast<const unsigned char*>(wanted.data())));
-  };
-  using address = unsigned char*;
-  check(what::alltoall, [&](address s, address r, MPI_Request*) {
-    MPI_Neighbor_alltoall_c(s, n, MPI_INT, r, n, MPI_INT, t.comm);
-  });
-  check(what::allgather, [&](address s, address r, MPI_Request*) {
-    MPI_Neighbor_allgather_c(s, n, MPI_INT, r, n, MPI_INT, t.comm);
-  });
-  check(what::allgatherv, [&](address s, address r, MPI_Request*) {
-    MPI_Neighbor_allgatherv_c(s, n, MPI_INT, r, counts, places, MPI_INT, t.comm);
-  });
-  check(what::alltoallv, [&](address s, address r, MPI_Request*) {
-    MPI_Neighbor_alltoallv_c(s, counts, places, MPI_INT, r, counts, places, MPI_INT, t.comm);
-  });
-  check(what::alltoallw, [&](address s, address r, MPI_Request*) {
-    MPI_Neighbor_alltoallw_c(s, counts, bytes, types, r, counts, bytes, types, t.comm);
-  });
-  check(what::alltoall, [&](address s, address r, MPI_Request* q) {
-    MPI_Ineighbor_alltoall_c(s, n, MPI_INT, r, n, MPI_INT, t.comm, q);
-  });
-  check(what::alltoallw, [&](address s, address r, MPI_Request* q) {
-    MPI_Ineighbor_alltoallw_c(s, counts, bytes, types, r, counts, bytes, types, t.comm, q);
-  });
-  check(what::alltoallw, [&](address s, address r, MPI_Request*) {
-    MPI_Request q = MPI_REQUEST_NULL;
-    MPI_Neighbor_alltoallw_init_c(s, counts, bytes, types, r, counts, bytes, types, t.comm,
-                                  MPI_INFO_NULL, &q);
-    MPI_Start(&q);
-    MPI_Wait(&q, MPI_STATUS_IGNORE);
-    MPI_Request_free(&q);
-  });
-  MPI_Comm_free(&t.comm);
-}
-#endif
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -353,9 +294,6 @@ int main(int argc, char** argv) {
   w.run("errors", [&] { check_errors(w); });
 #if MPI_TEST_HAS_PERSISTENT
   w.run("persistent in any order", [&] { check_persistent_orders(w); });
-#endif
-#if MPI_VERSION >= 4
-  w.run("large counts", [&] { check_large_counts(w); });
 #endif
   return w.finish();
 }

@@ -216,67 +216,6 @@ void nothing(suite& s) {
   }
 }
 
-#if MPI_VERSION >= 4
-/// The forms with large counts, which bindings of other languages call.
-void large_counts(suite& s) {
-  const int peer = s.rank ^ 1;
-  if (peer >= s.ranks) return;
-  for (kind from : kinds())
-    for (kind to : kinds())
-      for (std::size_t bytes :
-           {std::size_t{0}, std::size_t{40}, std::size_t{480}, std::size_t{200000}}) {
-        const auto count = static_cast<MPI_Count>(bytes);
-        buffer out(from, bytes), in(to, bytes);
-        const auto check = [&](const char* what, auto&& body) {
-          s.note("%s, %s to %s, %zu bytes", what, name(from), name(to), bytes);
-          const std::uint64_t id = s.opt.seed * 77 + bytes;
-          out.fill(id + static_cast<std::uint64_t>(s.rank));
-          in.clear();
-          MPI_Status status{};
-          body(&status);
-          s.expect_status(status, peer, 2, bytes);
-          s.expect_none(in.compare(id + static_cast<std::uint64_t>(peer), bytes));
-        };
-        MPI_Comm comm = MPI_COMM_WORLD;
-        check("Isend_c, Recv_c", [&](MPI_Status* status) {
-          MPI_Request r;
-          MPI_Isend_c(out.data(), count, MPI_BYTE, peer, 2, comm, &r);
-          MPI_Recv_c(in.data(), count, MPI_BYTE, peer, 2, comm, status);
-          MPI_Wait(&r, MPI_STATUS_IGNORE);
-        });
-        check("Irecv_c, Send_c", [&](MPI_Status* status) {
-          MPI_Request r;
-          MPI_Irecv_c(in.data(), count, MPI_BYTE, peer, 2, comm, &r);
-          MPI_Send_c(out.data(), count, MPI_BYTE, peer, 2, comm);
-          MPI_Wait(&r, status);
-        });
-        check("Sendrecv_c", [&](MPI_Status* status) {
-          MPI_Sendrecv_c(out.data(), count, MPI_BYTE, peer, 2, in.data(), count, MPI_BYTE, peer, 2,
-                         comm, status);
-        });
-        check("Send_init_c, Recv_init_c", [&](MPI_Status* status) {
-          MPI_Request r[2];
-          MPI_Status both[2];
-          MPI_Recv_init_c(in.data(), count, MPI_BYTE, peer, 2, comm, &r[0]);
-          MPI_Send_init_c(out.data(), count, MPI_BYTE, peer, 2, comm, &r[1]);
-          MPI_Startall(2, r);
-          MPI_Waitall(2, r, both);
-          *status = both[0];
-          MPI_Request_free(&r[0]);
-          MPI_Request_free(&r[1]);
-        });
-        check("Issend_c, Mrecv_c", [&](MPI_Status* status) {
-          MPI_Request r;
-          MPI_Message message;
-          MPI_Issend_c(out.data(), count, MPI_BYTE, peer, 2, comm, &r);
-          MPI_Mprobe(peer, 2, comm, &message, MPI_STATUS_IGNORE);
-          MPI_Mrecv_c(in.data(), count, MPI_BYTE, &message, status);
-          MPI_Wait(&r, MPI_STATUS_IGNORE);
-        });
-      }
-}
-#endif
-
 // MPI 4.1: a communicator's info names the kinds of memory that its calls take.
 void memory_kinds(suite& s) {
   if (kinds().back() != kind::device) return;
@@ -315,9 +254,6 @@ int main(int argc, char** argv) {
     s.run("nothing", [&] { nothing(s); });
     s.run("roomy receives", [&] { roomy_receives(s); });
     s.run("memory kinds", [&] { memory_kinds(s); });
-#if MPI_VERSION >= 4
-    s.run("large counts", [&] { large_counts(s); });
-#endif
   }
   return s.finish();
 }

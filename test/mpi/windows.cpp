@@ -276,29 +276,6 @@ void derived_types(suite& s, const setting& t) {
   MPI_Type_free(&every_second);
 }
 
-void large_counts([[maybe_unused]] suite& s, [[maybe_unused]] const setting& t) {
-#if MPI_VERSION >= 4
-  constexpr int n = 128;
-  window w(s, making::create, t.where, n);
-  const array out(t.buffers, row(s.rank, n)), in(t.buffers, ints(n, -1)),
-      old(t.buffers, ints(n, -1));
-  const int r = right(s);
-  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
-  MPI_Put_c(out.data(), n, MPI_INT, r, 0, n, MPI_INT, w.handle);
-  MPI_Win_flush(r, w.handle);
-  MPI_Accumulate_c(out.data(), n, MPI_INT, r, 0, n, MPI_INT, MPI_SUM, w.handle);
-  MPI_Win_flush(r, w.handle);
-  MPI_Get_accumulate_c(out.data(), n, MPI_INT, old.data(), n, MPI_INT, r, 0, n, MPI_INT, MPI_SUM,
-                       w.handle);
-  MPI_Win_flush(r, w.handle);
-  MPI_Get_c(in.data(), n, MPI_INT, r, 0, n, MPI_INT, w.handle);
-  MPI_Win_unlock(r, w.handle);
-  expect_ints(s, old.read(), row(2 * s.rank, n, 2), "MPI_Get_accumulate_c");
-  expect_ints(s, in.read(), row(3 * s.rank, n, 3), "MPI_Get_c");
-  w.publish();
-#endif
-}
-
 // --- random epochs ---
 
 /// Each rank writes places of its own, and adds to common ones with one operation an epoch, so that
@@ -379,7 +356,6 @@ constexpr std::pair<const char*, windows_case> bodies[] = {
     {"tests move messages", tests_move_messages},
     {"requests", requests},
     {"derived types", derived_types},
-    {"large counts", large_counts},
     {"random epochs", random_epochs},
 };
 
