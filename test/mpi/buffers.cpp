@@ -27,7 +27,8 @@ void send_buffered(suite& s, kind k, MPI_Comm comm) {
   release(k, out);
 }
 
-template <class Attach, class Detach>
+/// `Count`: what the calls give the size in.
+template <class Count = int, class Attach, class Detach>
 void use(suite& s, kind k, MPI_Comm comm, const Attach& attach, const Detach& detach) {
   void* const buffer = try_allocate(k, room);
   for (const kind sent : kinds()) {
@@ -35,7 +36,7 @@ void use(suite& s, kind k, MPI_Comm comm, const Attach& attach, const Detach& de
     s.expect_equal(attach(buffer, room), MPI_SUCCESS, "attaching");
     send_buffered(s, sent, comm);
     void* back = nullptr;
-    int size = 0;
+    Count size = 0;
     s.expect_equal(detach(&back, &size), MPI_SUCCESS, "detaching");
     s.expect(back == buffer, "the program's own buffer comes back");
     s.expect_equal(size, room, "its size");
@@ -50,6 +51,10 @@ int main(int argc, char** argv) {
   for (const kind k : kinds()) {
     s.run(std::string("process/") + name(k),
           [&] { use(s, k, MPI_COMM_WORLD, MPI_Buffer_attach, MPI_Buffer_detach); });
+#if MPI_VERSION >= 4
+    s.run(std::string("process, large counts/") + name(k),
+          [&] { use<MPI_Count>(s, k, MPI_COMM_WORLD, MPI_Buffer_attach_c, MPI_Buffer_detach_c); });
+#endif
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     s.run(std::string("communicator/") + name(k), [&] {
       MPI_Comm comm;
@@ -57,6 +62,9 @@ int main(int argc, char** argv) {
       use(
           s, k, comm, [&](void* b, int n) { return MPI_Comm_attach_buffer(comm, b, n); },
           [&](void* b, int* n) { return MPI_Comm_detach_buffer(comm, b, n); });
+      use<MPI_Count>(
+          s, k, comm, [&](void* b, MPI_Count n) { return MPI_Comm_attach_buffer_c(comm, b, n); },
+          [&](void* b, MPI_Count* n) { return MPI_Comm_detach_buffer_c(comm, b, n); });
       MPI_Comm_free(&comm);
     });
 #endif

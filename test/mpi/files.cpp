@@ -48,6 +48,10 @@ int seek(MPI_File f, MPI_Offset at) {
                                        return code ? code : MPI_File_##Name##_end(f, b, s); }
 #define SPLIT(Name) [](ARGUMENTS) { seek(f, at); const int code = MPI_File_##Name##_begin(f, b, n, t); \
                                     return code ? code : MPI_File_##Name##_end(f, b, s); }
+#define SPLIT_AT_C(Name) [](ARGUMENTS) { const int code = MPI_File_##Name##_begin_c(f, at, b, n, t); \
+                                         return code ? code : MPI_File_##Name##_end(f, b, s); }
+#define SPLIT_C(Name) [](ARGUMENTS) { seek(f, at); const int code = MPI_File_##Name##_begin_c(f, b, n, t); \
+                                      return code ? code : MPI_File_##Name##_end(f, b, s); }
 // clang-format on
 
 const pair pairs[] = {
@@ -68,8 +72,20 @@ const pair pairs[] = {
     {"split ordered", SPLIT(write_ordered), SPLIT(read_ordered)},
 #if MPI_VERSION >= 4
     {"at_c", AT(write_at_c), AT(read_at_c)},
+    {"at_all_c", AT(write_at_all_c), AT(read_at_all_c)},
+    {"own pointer_c", SOUGHT(write_c), SOUGHT(read_c)},
     {"all_c", SOUGHT(write_all_c), SOUGHT(read_all_c)},
+    {"iat_c", LATER_AT(iwrite_at_c), LATER_AT(iread_at_c)},
+    {"iat_all_c", LATER_AT(iwrite_at_all_c), LATER_AT(iread_at_all_c)},
+    {"i_c", LATER(iwrite_c), LATER(iread_c)},
     {"iall_c", LATER(iwrite_all_c), LATER(iread_all_c)},
+    {"shared_c", SHARED(write_shared_c), SHARED(read_shared_c), who::one_after_the_other},
+    {"ishared_c", LATER_SHARED(iwrite_shared_c), LATER_SHARED(iread_shared_c),
+     who::one_after_the_other},
+    {"ordered_c", SHARED(write_ordered_c), SHARED(read_ordered_c)},
+    {"split at_all_c", SPLIT_AT_C(write_at_all), SPLIT_AT_C(read_at_all)},
+    {"split all_c", SPLIT_C(write_all), SPLIT_C(read_all)},
+    {"split ordered_c", SPLIT_C(write_ordered), SPLIT_C(read_ordered)},
 #endif
 };
 

@@ -108,6 +108,10 @@ void attach(MPI_Session handle) {
   MPI_Session_attach_buffer(handle, room.data(), 10000);
   MPI_Session_detach_buffer(handle, &given, &bytes);
   expect(given == room.data() && bytes == 10000, "the session's buffer is not what was attached");
+  MPI_Count large = 0;
+  MPI_Session_attach_buffer_c(handle, room.data(), 10000);
+  MPI_Session_detach_buffer_c(handle, &given, &large);
+  expect(given == room.data() && large == 10000, "nor is it by the forms with large counts");
 #endif
 }
 
