@@ -3,21 +3,27 @@
 test that shows it. From the table that the wrappers are made from; generate.py writes it.
 
 A test is named in api.toml and must be declared in test/mpi/CMakeLists.txt. The page lists as open what its
-test does not call by name."""
+test does not call by name; names that its macros put together count as well."""
+import functools
 import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TESTS = ROOT / "test" / "mpi"
 BUFFERS = ("BUFFER", "C_BUFFER")
+LARGE_COUNTS = "large_counts"  # the test of the `_c` forms that a row's own test does not call
 
 HEAD = """# Coverage
 
 Generated from `src/mpi/api.toml` by `src/mpi/generate.py`; do not edit.
 
 Every function of MPI 4.1 with a choice buffer, and what Telpher does with a device pointer that is passed there.
-A function's `_c` form (large counts) has the same body. The test is one of `test/mpi`, run over MPICH and Open MPI on
-the emulated device; it calls the function by name, and the `_c` form where *large counts* says so.
+A function's `_c` form (large counts) has the same body. The tests are those of `test/mpi`, run over MPICH and Open MPI
+on the emulated device: one that calls the function by name, and one that calls its `_c` form.
+
+Telpher wraps what the host MPI's header has. Open MPI 5 calls itself MPI 3.1 and has much of MPI 4, but no `_c` form
+and not {absent}.
+These run over MPICH only.
 """
 
 
@@ -60,11 +66,53 @@ def test_text(name):
     return "".join(texts.values())
 
 
-def called(name, text):
-    """Whether a test calls the function, which it may put together from parts of the name."""
-    parts = {f"MPI_{name}", name, name.removeprefix("File_"), re.sub("_(init|begin|end)$", "", name)}
-    parts.add(re.sub("_(begin|end)$", "", name).removeprefix("File_"))
-    return any(re.search(rf"\b{part}\b", text) for part in parts)
+def plain(text):
+    """C++ without comments and the contents of strings, each definition of a macro in one line."""
+    text = text.replace("\\\n", " ")
+    return re.sub(r"""'(?:\\.|[^\\])'|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/""", " ", text, flags=re.DOTALL)
+
+
+def arguments(text, at):
+    """Those of the use of a macro whose parenthesis opens before `at`."""
+    found, depth = [""], 1
+    for c in text[at:]:
+        depth += (c in "({[") - (c in ")}]")
+        if depth == 0:
+            break
+        if c == "," and depth == 1:
+            found.append("")
+        else:
+            found[-1] += c
+    return [a.strip() for a in found]
+
+
+def pasted(text):
+    """Names that macros put together of their arguments: MPI_##name_##_init."""
+    for name, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)", text, flags=re.MULTILINE):
+        names = re.findall(r"\w+(?:##\w+)+", body)
+        for use in re.finditer(rf"(?<!#define )\b{name}\(", text) if names else ():
+            given = dict(zip((p.strip() for p in parameters.split(",")), arguments(text, use.end()), strict=False))
+            yield from ("".join(given.get(part, part) for part in n.split("##")) for n in names)
+
+
+def called_in(text):
+    """The functions that C++ calls, or takes the address of."""
+    text = plain(text)
+    return {*re.findall(r"\bMPI_\w+(?!\w|##)", text), *pasted(text)}
+
+
+@functools.cache
+def called_by(test):
+    return called_in(test_text(test))
+
+
+def covered(name, tests, open_rows):
+    """The first of the tests that calls a function, as a cell of the page."""
+    for test in tests:
+        if name in called_by(test):
+            return f"`{test}`"
+    open_rows.append(name)
+    return "none"
 
 
 def render(functions, api):
@@ -72,24 +120,22 @@ def render(functions, api):
     for file in api["file"]:
         for name in (file["name"], *(name for name, _ in file.get("forms", {}).values())):
             files.setdefault(name, file)
-    texts, sections, open_rows, number = {}, {}, [], 0
+    sections, open_rows, number = {}, [], 0
     twins = {f.name for f in functions if f.large}
-    for f in functions:
-        if f.large or not has_buffer(f):
-            continue
+    rows = [f for f in functions if has_buffer(f) and not f.large]
+    for f in rows:
         test = dict(f.words).get("test") or files[f.file]["test"]
-        text = texts.setdefault(test, test_text(test))
-        shown = called(f.name, text)
-        large = "" if f.name + "_c" not in twins else "called" if f"MPI_{f.name}_c(" in text else "same body"
-        number += 1 + (f.name + "_c" in twins)
-        if not shown:
-            open_rows.append(f.mpi_name)
-        cell = f"`{test}`" if shown else "none"
-        sections.setdefault(f.section, []).append(f"| {f.mpi_name} | {how(f, files[f.file])} | {cell} | {large} |")
-    lines = [HEAD, f"{number} functions that Telpher wraps, `_c` forms included, and those of the last table.", "",
+        cells = [f.mpi_name, how(f, files[f.file]), covered(f.mpi_name, [test], open_rows), ""]
+        if f.name + "_c" in twins:
+            cells[-1] = covered(f.mpi_name + "_c", [test, LARGE_COUNTS], open_rows)
+            number += 1
+        number += 1
+        sections.setdefault(f.section, []).append(f"| {' | '.join(cells)} |")
+    head = HEAD.format(absent=", ".join(f.mpi_name for f in rows if f.since > "4.0"))
+    lines = [head, f"{number} functions that Telpher wraps, `_c` forms included, and those of the last table.", "",
              "Without a test that calls them: " + (", ".join(sorted(open_rows)) or "none") + ".", ""]
     for section, rows in sorted(sections.items(), key=lambda s: [int(n) for n in s[0].split()[0].split(".")]):
-        lines += [f"## {section}", "", "| function | a device pointer | test | large counts |",
+        lines += [f"## {section}", "", "| function | a device pointer | test | test of its `_c` form |",
                   "| --- | --- | --- | --- |", *rows, ""]
     lines += ["## Not wrapped", "", "| function | a device pointer |", "| --- | --- |",
               *(f"| MPI_{name} | {text} |" for name, text in api["unwrapped"].items()), ""]
