@@ -336,7 +336,7 @@ std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
   const summand x = draw_summand(d.shared);
   const int n = element_count(d.shared, x.type);
   const placing where(d.shared);
-  const bool in_place = d.shared.chance(25);
+  const bool may_be_in_place = d.shared.chance(25);
   const std::uint64_t seed = d.shared.next();
   if (comm == MPI_COMM_NULL) return nullptr;
   int rank = 0, size = 0;
@@ -354,6 +354,11 @@ std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
   }
   const bool scatters = which >= reduction::reduce_scatter;
   const int all = scatters ? total : n;
+  // MPICH 5.0.2 ends where a large result of blocks of unlike sizes overlaps its place.
+  constexpr std::size_t safe_bytes = 256 << 10;
+  const bool in_place =
+      may_be_in_place && (which != reduction::reduce_scatter ||
+                          static_cast<std::size_t>(all) * size_of(x.type) <= safe_bytes);
   const bool here = in_place && (which != reduction::reduce || rank == root);
   const int received = scatters && !here ? counts[static_cast<std::size_t>(rank)] : all;
   if (!here)
