@@ -4,6 +4,7 @@ by pkg-config. It is run under the MPI's own launcher, so nothing is preloaded."
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,12 @@ class Host:
     def flags(self) -> list:
         macros, folder = [f"-D{macro}" for macro in self.macros.split()], f"{self.prefix}/lib"
         return [*macros, f"-I{self.prefix}/include", f"{folder}/{self.library}", f"-Wl,-rpath,{folder}"]
+
+
+def in_repository() -> bool:
+    """Whether git tells a commit of the sources."""
+    line = ["git", "-C", str(SOURCE), "rev-parse", "HEAD"]
+    return bool(shutil.which("git")) and subprocess.run(line, capture_output=True).returncode == 0
 
 
 def hosts() -> dict:
