@@ -28,10 +28,7 @@
 namespace {
 
 __global__ void compute(unsigned long long ns) {
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - begin < ns);
+  spin(ns);
 }
 
 bool enqueues(const std::string& form) {

@@ -22,12 +22,9 @@ constexpr int blocks = 16;
 /// Block b writes its part after (b + 1) / blocks of the time. With a handle it marks it ready.
 __global__ void produce(const telpher_device_partitions* parts, char* out, std::size_t bytes,
                         int value, unsigned long long ns) {
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
   const std::size_t part = bytes / blocks;
   char* const mine = out + blockIdx.x * part;
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - begin < ns * (blockIdx.x + 1) / blocks);
+  spin(ns * (blockIdx.x + 1) / blocks);
   for (std::size_t i = threadIdx.x; i < part; i += blockDim.x)
     mine[i] = static_cast<char>(value + blockIdx.x);
   if (parts) telpher_pready_block(parts, blockIdx.x);

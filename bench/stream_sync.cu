@@ -17,10 +17,7 @@ namespace {
 
 __global__ void write(unsigned long long* to, std::size_t words, unsigned long long value,
                       unsigned long long ns) {
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - begin < ns);
+  spin(ns);
   for (std::size_t i = threadIdx.x; i < words; i += blockDim.x) to[i] = value;
 }
 

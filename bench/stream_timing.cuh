@@ -38,6 +38,14 @@ F* telpher(const char* name) {
 }
 #define TELPHER(name) (telpher<decltype(name)>(#name))
 
+/// Keeps the work items that call it busy.
+__device__ inline void spin(unsigned long long ns) {
+  unsigned long long begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - begin < ns);
+}
+
 inline int rank = -1, ranks = 0, peer = -1;
 inline cudaStream_t stream;
 inline ncclComm_t nccl;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_mpi/asserted.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
+#include <utility>
 
+#include "base/text.hpp"
 #include "host_mpi/attribute.hpp"
+#include "host_mpi/info_value.hpp"
 
 namespace telpher::host_mpi {
 namespace {
@@ -19,9 +21,8 @@ comm_attribute<assertion> assertions;
 
 // "system,mpi:alloc_mem": a kind, and what restricts it.
 bool all_are_host(std::string_view kinds) noexcept {
-  while (!kinds.empty()) {
-    const std::string_view kind = kinds.substr(0, kinds.find(','));
-    kinds.remove_prefix(std::min(kind.size() + 1, kinds.size()));
+  std::string_view kind;
+  while (take_part(kinds, kind, ',')) {
     const std::string_view name = kind.substr(0, kind.find(':'));
     if (name != "system" && name != "mpi") return false;
   }
@@ -31,12 +32,10 @@ bool all_are_host(std::string_view kinds) noexcept {
 }  // namespace
 
 void take_assertion(MPI_Info info, MPI_Comm comm) noexcept {
-  if (info == MPI_INFO_NULL || comm == MPI_COMM_NULL) return;
-  char text[MPI_MAX_INFO_VAL + 1] = {};
-  int found = 0;
-  pmpi::Info_get(info, const_cast<char*>(assertion_key), MPI_MAX_INFO_VAL, text, &found);
-  if (!found) return;
-  if (assertions.attach(comm, std::make_unique<assertion>(assertion{text, all_are_host(text)})))
+  std::string kinds;
+  if (comm == MPI_COMM_NULL || !info_value(info, assertion_key, kinds)) return;
+  const bool host = all_are_host(kinds);
+  if (assertions.attach(comm, std::make_unique<assertion>(assertion{std::move(kinds), host})))
     any_assertion.store(true, std::memory_order_relaxed);
 }
 

@@ -117,8 +117,8 @@ int while_host_progresses() noexcept {
 }
 
 void register_with_progress(const char* function) noexcept {
-  if (void* const f = host_mpi::find(function))
-    reinterpret_cast<int (*)(progress_call*)>(f)(while_host_progresses);
+  if (auto* const f = host_mpi::find_function<int(progress_call*)>(function))
+    f(while_host_progresses);
 }
 #endif
 
@@ -139,9 +139,8 @@ void begin_handles() noexcept {
 #ifdef OPEN_MPI
   register_with_progress("opal_progress_register");
 #else
-  void* const f = host_mpi::find("PMPIX_Grequest_start");
-  start_with_poll =
-      reinterpret_cast<grequest_start*>(f ? f : host_mpi::find("MPIX_Grequest_start"));
+  auto* const f = host_mpi::find_function<grequest_start>("PMPIX_Grequest_start");
+  start_with_poll = f ? f : host_mpi::find_function<grequest_start>("MPIX_Grequest_start");
 #endif
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/memory_kinds.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/asserted.hpp"
+#include "host_mpi/info_value.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -34,10 +35,8 @@ const char* kinds_of(device::vendor v) noexcept {
 constexpr const char* kinds_of_every_mpi = "system,mpi";
 
 std::string value_in(MPI_Info info) {
-  char text[MPI_MAX_INFO_VAL + 1] = {};
-  int found = 0;
-  pmpi::Info_get(info, const_cast<char*>(key), MPI_MAX_INFO_VAL, text, &found);
-  return found ? text : kinds_of_every_mpi;
+  std::string kinds;
+  return host_mpi::info_value(info, key, kinds) ? kinds : kinds_of_every_mpi;
 }
 
 // Kinds are listed for each vendor with its name first: "cuda,cuda:host,...".
@@ -55,9 +54,8 @@ bool has_vendor(std::string_view name) noexcept {
 bool asks_for_device_memory(MPI_Info info) noexcept {
   if (info == MPI_INFO_NULL) return false;
   const std::string text = value_in(info);
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view kind = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(kind.size() + 1, rest.size()));
+  std::string_view rest = text, kind;
+  while (take_part(rest, kind, ',')) {
     const std::string_view name = kind.substr(0, kind.find(':'));
     if (name == "system" || name == "mpi") return false;
     if (!name.empty() && has_vendor(name))

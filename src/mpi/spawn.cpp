@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "host_mpi/info_value.hpp"
 #include "ticket/blocking_call.hpp"
 
 extern char** environ;
@@ -42,15 +43,6 @@ std::vector<std::string> assignments() {
 
 // --- which command ---
 
-bool get(MPI_Info info, const char* name, std::string& value) {
-  if (info == MPI_INFO_NULL) return false;
-  char text[MPI_MAX_INFO_VAL + 1] = {};
-  int found = 0;
-  pmpi::Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, text, &found);
-  value = text;
-  return found != 0;
-}
-
 bool runs(const std::string& file) noexcept {
   return ::access(file.c_str(), X_OK) == 0;
 }
@@ -69,8 +61,8 @@ bool is_on_path(const std::string& name) {
 /// What env must be given to run what the launcher would run; "" where that is not known here.
 std::string command_for_env(const std::string& command, MPI_Info info) {
   std::string folder = ".", searched;
-  if (get(info, "path", searched) || command.find('=') != command.npos) return "";
-  get(info, "wdir", folder);
+  if (host_mpi::info_value(info, "path", searched) || command.find('=') != command.npos) return "";
+  host_mpi::info_value(info, "wdir", folder);
   if (command.starts_with('-')) return "";
   if (command.starts_with('/')) return runs(command) ? command : "";
   const bool here = runs(folder + '/' + command);

@@ -85,7 +85,7 @@ struct receive_end {
   slot* cell = nullptr;
   std::uint32_t epoch = 0;
   int peer = -1;
-  const unpack_planner* plan = nullptr;      // of a buffer with gaps; else null
+  unpack_planner plan;                       // of a buffer with gaps; else empty
   bool unpacks = false;                      // result: that is done, and `to` is not used
   std::unique_ptr<path::transfer> transfer;  // result; null: the bytes have arrived
 };

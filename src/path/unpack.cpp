@@ -104,13 +104,13 @@ status unpacker::start(std::size_t count, launch& by) noexcept {
   const auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);
   kernel::unpack_all k;
-  std::uint64_t share = 1, most = 1;
+  std::uint64_t share = 1;
   for (std::size_t i = 0; i < count; ++i) {
     const datatype::unpack_plan& p = queued_[i]->plan();
     k.each[i] = p.rows;
     share = std::max(share, p.blocks);
-    most = std::max(most, p.most_blocks / count);
   }
+  const std::uint64_t most = std::max<std::uint64_t>(queued_[0]->plan().most_blocks / count, 1);
   k.share = static_cast<std::uint32_t>(std::min(share, most));
   device::backend& owner = *where_.owner;
   constexpr int threads = datatype::unpack_plan::threads;
@@ -136,7 +136,7 @@ status begin(receive_end& e) noexcept {
   TELPHER_TRY(from);
   const auto s = memory::stream(e.to.where, memory::stream_role::kernel);
   TELPHER_TRY(s);
-  const auto plan = (*e.plan)(from->data, *s);
+  const auto plan = e.plan(from->data, *s);
   TELPHER_TRY(plan);
   auto made = std::make_unique<unpacking>(*plan, std::move(from->mapping));
   unpacker::on(e.to.where).enqueue(*made);

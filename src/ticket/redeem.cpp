@@ -133,11 +133,11 @@ status receive::choose_path(const path::region& to) noexcept {
       e.cell = &cell;
       e.epoch = told().epoch;
       e.peer = told().sender;
-      const path::unpack_planner plan = [this](const void* from, device::stream s) {
-        return datatype::plan_unpack(*where_.owner, *layout_, where_.device, from, user_,
-                                     static_cast<MPI_Count>(bytes_ / layout_->size), s);
-      };
-      if (more_->packed && where_.on_device() && bytes_ % layout_->size == 0) e.plan = &plan;
+      if (more_->packed && where_.on_device() && bytes_ % layout_->size == 0)
+        e.plan = [this](const void* from, device::stream s) {
+          return datatype::plan_unpack(*where_.owner, *layout_, where_.device, from, user_,
+                                       static_cast<MPI_Count>(bytes_ / layout_->size), s);
+        };
       path::start_receive(e);  // the last resort, staged, always begins
       if (e.unpacks) more_->packed = {};
       more_->transfer = std::move(e.transfer);

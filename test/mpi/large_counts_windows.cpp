@@ -71,15 +71,6 @@ constexpr access accesses[] = {
      false, true, true},
 };
 
-/// What this rank stored and what others brought: seen by all from here on.
-void publish(const suite& s, MPI_Win w) {
-  MPI_Barrier(comm);
-  MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w);
-  MPI_Win_sync(w);
-  MPI_Win_unlock(s.rank, w);
-  MPI_Barrier(comm);
-}
-
 /// All accesses on a window of `n` ints at `memory`, each from what the window held before.
 void access_window(suite& s, MPI_Win w, int* memory) {
   const int to = right(s), from = (s.rank + s.ranks - 1) % s.ranks;
@@ -89,11 +80,11 @@ void access_window(suite& s, MPI_Win w, int* memory) {
     s.note("%s", a.name);
     const array data(kind::device, data_of(s.rank)), result(kind::device, ints(n, -1));
     copy(kind::device, memory, held_by(s.rank).data(), bytes);
-    publish(s, w);
+    publish(s.rank, w);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, to, 0, w);
     a.call(data.data(), result.data(), to, w);
     MPI_Win_unlock(to, w);
-    publish(s, w);
+    publish(s.rank, w);
     ints wanted = a.puts ? data_of(from) : held_by(s.rank), now(n);
     const ints added = data_of(from);
     for (std::size_t i = 0; a.adds && i < n; ++i) wanted[i] += added[i];
@@ -133,7 +124,7 @@ void allocated_shared(suite& s) {
   s.expect_equal(size, bytes, "bytes of a part");
   s.expect_equal(unit, sizeof(int), "its unit");
   copy(kind::device, memory, row(1000 * s.rank, n).data(), bytes);
-  publish(s, w);
+  publish(s.rank, w);
   ints there(n);
   copy(kind::device, there.data(), part, bytes);
   expect_ints(s, there, row(1000 * right(s), n), "a part");

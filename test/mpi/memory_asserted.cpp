@@ -32,22 +32,23 @@ class mapped {
   unsigned char* at_;
 };
 
-MPI_Comm with_kinds(const char* kinds) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
-  MPI_Comm made;
-  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &made);
-  MPI_Info_free(&info);
-  return made;
-}
+constexpr const char* key = "mpi_assert_memory_alloc_kinds";
 
-void assert_kinds(MPI_Comm comm, const char* kinds) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
-  MPI_Comm_set_info(comm, info);
-  MPI_Info_free(&info);
+struct assertion {
+  explicit assertion(const char* kinds) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, kinds);
+  }
+  ~assertion() { MPI_Info_free(&info); }
+  assertion(const assertion&) = delete;
+  assertion& operator=(const assertion&) = delete;
+  MPI_Info info = MPI_INFO_NULL;
+};
+
+MPI_Comm with_kinds(const char* kinds) {
+  MPI_Comm made;
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, assertion(kinds).info, &made);
+  return made;
 }
 
 bool told(MPI_Comm comm, const char* kinds) {
@@ -55,7 +56,7 @@ bool told(MPI_Comm comm, const char* kinds) {
   MPI_Comm_get_info(comm, &info);
   char text[MPI_MAX_INFO_VAL + 1] = "";
   int found = 0;
-  MPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, text, &found);
+  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &found);
   MPI_Info_free(&info);
   return found && std::string(text) == kinds;
 }
@@ -109,7 +110,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&copy);
   });
   s.run("other kinds", [&] {
-    assert_kinds(host, "system,telpher_emu:device");
+    MPI_Comm_set_info(host, assertion("system,telpher_emu:device").info);
     s.expect(told(host, "system,telpher_emu:device"), "what MPI_Comm_get_info says");
     device_message(s, host);
   });

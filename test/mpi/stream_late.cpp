@@ -119,6 +119,16 @@ void replayed_receive(suite& s) {
   if (c.waits()) s.expect(c.data.all(5), "what came late");
 }
 
+/// Both ends' request; null at the other ranks.
+void run_matched(scene& c, MPI_Request r) {
+  const auto run = [&] {
+    STREAM_CALL(telpher_start_enqueue)(r, c.stream);
+    STREAM_CALL(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, c.stream);
+  };
+  others_go_on(c, run, run);
+  if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+}
+
 void matched_receive(suite& s) {
   scene c(s);
   if (c.is_late()) c.data.set(5);
@@ -130,12 +140,7 @@ void matched_receive(suite& s) {
     STREAM_CALL(telpher_matched_send_init)(c.data.data(), size, MPI_BYTE, 0, 4, s.control, &r);
   }
   STREAM_CALL(telpher_match)(r != MPI_REQUEST_NULL, &r);
-  const auto run = [&] {
-    STREAM_CALL(telpher_start_enqueue)(r, c.stream);
-    STREAM_CALL(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, c.stream);
-  };
-  others_go_on(c, run, run);
-  if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+  run_matched(c, r);
   if (c.waits()) s.expect(c.data.all(5), "what came late");
 }
 
@@ -165,12 +170,7 @@ void matched_collective(suite& s) {
                        MPI_INFO_NULL, &r);
     STREAM_CALL(telpher_match)(1, &r);
   }
-  const auto run = [&] {
-    STREAM_CALL(telpher_start_enqueue)(r, c.stream);
-    STREAM_CALL(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, c.stream);
-  };
-  others_go_on(c, run, run);
-  if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+  run_matched(c, r);
   if (c.with_late != MPI_COMM_NULL) s.expect(c.sum.all(8), "the sum with the late rank");
 }
 #endif

@@ -34,6 +34,15 @@ inline kind place_of(placing p, int rank) {
   return p == placing::all || (p == placing::even && rank % 2 == 0) ? kind::device : kind::host;
 }
 
+/// Of a window on MPI_COMM_WORLD: what others did so far is here, and others see what is here.
+inline void publish(int rank, MPI_Win w) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w);
+  MPI_Win_sync(w);
+  MPI_Win_unlock(rank, w);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /// A window of so many ints, the same at each rank.
 class window {
  public:
@@ -94,14 +103,7 @@ class window {
     copy(values.data(), memory_);
     return values;
   }
-  /// What others did so far is here, and others see what is here.
-  void publish() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, handle);
-    MPI_Win_sync(handle);
-    MPI_Win_unlock(rank_, handle);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
+  void publish() { mpi_test::publish(rank_, handle); }
 
   MPI_Win handle = MPI_WIN_NULL;
 
