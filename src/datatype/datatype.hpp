@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "datatype/strided.hpp"
 #include "datatype/unpack_plan.hpp"
 #include "device/device.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -117,10 +118,20 @@ status pack(device::backend& b, const layout& l, const void* base, MPI_Count cou
 status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
               device::stream s) noexcept;
 
+/// `count` elements whose first block lies at `first`. Nothing if they are no grid of aligned
+/// blocks, or too many.
+std::optional<strided> strided_of(const layout& l, const void* first, std::uint64_t count) noexcept;
+
 /// What a kernel of `device` needs to do the latter, for launches that take several messages. A
-/// table of blocks is made in `s` if there is none yet.
+/// table of blocks is made in `s` if there is none yet. With `from` the bytes are not packed: their
+/// first block lies at `packed` (not_supported if the elements are no grid of such units).
 result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
-                                void* base, MPI_Count count, device::stream s) noexcept;
+                                const strided* from, void* base, MPI_Count count,
+                                device::stream s) noexcept;
+
+/// The same to `bytes` contiguous bytes at `to`. not_supported if they are not aligned.
+result<unpack_plan> plan_gather(device::backend& b, int device, const void* first,
+                                const strided& from, void* to, std::uint64_t bytes) noexcept;
 
 /// The same on host memory, by the CPU, for bytes [first, first + bytes) of the packed stream.
 void pack_host(const layout& l, const void* base, std::uint64_t first, std::uint64_t bytes,

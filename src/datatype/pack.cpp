@@ -10,6 +10,7 @@
 #include <new>
 
 #include "datatype/datatype.hpp"
+#include "datatype/strided.hpp"
 #include "memory/memory.hpp"
 
 namespace telpher::datatype {
@@ -27,8 +28,6 @@ namespace {
 
 constexpr int threads = unpack_plan::threads;
 constexpr int groups_per_processor = 8;
-constexpr std::uint64_t bytes_per_thread =
-    16;  // what a thread moves in one step, see pack_blocks.hpp
 
 std::mutex making_tables;
 
@@ -109,13 +108,29 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   }
 }
 
+// A grid is moved by units, if there are such in all that is named; else block by block.
+void describe_grid(const layout& l, MPI_Count count, kernel::pack_blocks& p) noexcept {
+  p.is_grid = 1;
+  p.base += l.blocks.front().offset;
+  const auto units = strided_of(l, p.base, static_cast<std::uint64_t>(count));
+  p.unit =
+      units ? std::min(units->unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed))) : 0;
+  if (p.unit != 0) {
+    p.regular = block_grid_of(*units, p.unit);
+    return;
+  }
+  for (int d = 0; d < 3; ++d) {
+    p.regular.counts[d] = kernel::divisor::of(static_cast<std::uint32_t>(l.regular->counts[d]));
+    p.regular.strides[d] = l.regular->strides[d];
+  }
+  p.regular.extent = l.extent;
+}
+
 // Fills in where the blocks lie: as a grid, or by the table.
-status describe(device::backend& b, const layout& l, int device, device::stream s,
+status describe(device::backend& b, const layout& l, MPI_Count count, int device, device::stream s,
                 kernel::pack_blocks& p) noexcept {
-  if (l.regular) {
-    p.base += l.blocks.front().offset;
-    std::copy_n(l.regular->counts, 2, p.counts);
-    std::copy_n(l.regular->strides, 3, p.strides);
+  if (l.regular && l.blocks.size() < kernel::divisor::limit) {
+    describe_grid(l, count, p);
     return status::ok;
   }
   const device_table* t = find_table(l, b, device);
@@ -125,37 +140,55 @@ status describe(device::backend& b, const layout& l, int device, device::stream 
     t = *made;
   }
   const auto* words = static_cast<const std::uint64_t*>(t->memory.data());
-  p.offset = reinterpret_cast<const std::int64_t*>(words);
-  p.length = words + p.blocks;
-  p.packed_offset = words + 2 * p.blocks;
+  p.listed = {reinterpret_cast<const std::int64_t*>(words), words + p.blocks, words + 2 * p.blocks,
+              l.extent};
   return status::ok;
 }
 
-// Serves both directions, hence the addresses without const.
-result<unpack_plan> plan(device::backend& b, const layout& l, int device, std::uint8_t* base,
-                         MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
+// A thread for each piece that a thread moves in a step, and at least one for each row.
+result<unpack_plan> shared_out(device::backend& b, int device,
+                               const kernel::pack_blocks& p) noexcept {
   const auto w = width_of(b, device);
   TELPHER_TRY(w);
+  const std::uint64_t bytes = p.elements * p.size;
+  const std::uint64_t busy =
+      p.unit ? bytes / p.unit : std::max<std::uint64_t>(p.elements * p.blocks, bytes / 16);
+  return unpack_plan{p, std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups),
+                     (*w)->groups};
+}
+
+// Serves both directions, hence the addresses without const.
+result<kernel::pack_blocks> blocks_of(device::backend& b, const layout& l, int device,
+                                      std::uint8_t* base, MPI_Count count, std::uint8_t* packed,
+                                      device::stream s) noexcept {
   kernel::pack_blocks p{};
   p.packed = packed;
   p.base = base;
   p.elements = static_cast<std::uint64_t>(count);
-  p.extent = l.extent;
   p.size = l.size;
   p.blocks = l.blocks.size();
-  TELPHER_TRY(describe(b, l, device, s, p));
-  // At least a thread for each row, and one for each piece that a thread moves in a step.
-  const std::uint64_t busy =
-      std::max<std::uint64_t>(p.elements * p.blocks, p.elements * l.size / bytes_per_thread);
-  return unpack_plan{p, std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups),
-                     (*w)->groups};
+  TELPHER_TRY(describe(b, l, count, device, s, p));
+  return p;
+}
+
+// Where the bytes that `p` unpacks are not packed, but lie in a grid of their own.
+status from_grid(const strided& from, const layout& l, kernel::pack_blocks& p) noexcept {
+  if (!p.is_grid || p.unit == 0) return status::not_supported;
+  const auto to = strided_of(l, p.base, p.elements);
+  p.unit = std::min(p.unit, from.unit);
+  p.regular = block_grid_of(*to, p.unit);
+  p.from_grid = 1;
+  p.other = block_grid_of(from, p.unit);
+  return status::ok;
 }
 
 status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
               MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
   device::pointer_info where;
   TELPHER_TRY(b.classify(base + l.blocks.front().offset, false, where));
-  const auto p = plan(b, l, where.device, base, count, packed, s);
+  const auto blocks = blocks_of(b, l, where.device, base, count, packed, s);
+  TELPHER_TRY(blocks);
+  const auto p = shared_out(b, where.device, *blocks);
   TELPHER_TRY(p);
   return b.launch(k, &p->rows, static_cast<int>(p->blocks), threads, s);
 }
@@ -168,6 +201,24 @@ layout::~layout() {
     delete t;
     t = next;
   }
+}
+
+std::optional<strided> strided_of(const layout& l, const void* first,
+                                  std::uint64_t count) noexcept {
+  if (!l.regular || l.blocks.size() >= kernel::divisor::limit) return std::nullopt;
+  strided s;
+  s.block_bytes = l.blocks.front().bytes;
+  std::uint64_t bits = reinterpret_cast<std::uintptr_t>(first) | s.block_bytes;
+  for (int d = 0; d < 3; ++d) {
+    s.counts[d] = static_cast<std::uint32_t>(l.regular->counts[d]);
+    s.strides[d] = l.regular->strides[d];
+    bits |= static_cast<std::uint64_t>(s.strides[d]);
+  }
+  s.extent = count > 1 ? l.extent : 0;
+  bits |= static_cast<std::uint64_t>(s.extent);
+  s.unit = common_unit(bits);
+  if (s.unit == 0 || count * l.size / s.unit >= kernel::divisor::limit) return std::nullopt;
+  return s;
 }
 
 status pack(device::backend& b, const layout& l, const void* base, MPI_Count count, void* packed,
@@ -192,9 +243,33 @@ status unpack(device::backend& b, const layout& l, const void* packed, void* bas
 }
 
 result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
-                                void* base, MPI_Count count, device::stream s) noexcept {
-  return plan(b, l, device, static_cast<std::uint8_t*>(base), count,
-              static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
+                                const strided* from, void* base, MPI_Count count,
+                                device::stream s) noexcept {
+  auto* source = static_cast<std::uint8_t*>(const_cast<void*>(packed));
+  auto p = blocks_of(b, l, device, static_cast<std::uint8_t*>(base), count, source, s);
+  TELPHER_TRY(p);
+  if (from) TELPHER_TRY(from_grid(*from, l, *p));
+  return shared_out(b, device, *p);
+}
+
+result<unpack_plan> plan_gather(device::backend& b, int device, const void* first,
+                                const strided& from, void* to, std::uint64_t bytes) noexcept {
+  const std::uint32_t unit = std::min(
+      from.unit,
+      common_unit(reinterpret_cast<std::uintptr_t>(first) | reinterpret_cast<std::uintptr_t>(to)));
+  if (unit == 0) return status::not_supported;
+  kernel::pack_blocks p{};
+  p.packed = static_cast<std::uint8_t*>(const_cast<void*>(first));
+  p.base = static_cast<std::uint8_t*>(to);
+  p.elements = 1;
+  p.size = bytes;
+  p.blocks = 1;
+  p.is_grid = 1;
+  p.unit = unit;
+  p.regular = block_grid_of({bytes, {1, 1, 1}, unit, {}, 0}, unit);
+  p.from_grid = 1;
+  p.other = block_grid_of(from, unit);
+  return shared_out(b, device, p);
 }
 
 }  // namespace telpher::datatype

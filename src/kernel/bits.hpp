@@ -17,6 +17,15 @@ TELPHER_DEVICE unsigned trailing_zeros(std::uint64_t x) {
 #endif
 }
 
+/// The number of bits that `x` takes; 0 of 0.
+TELPHER_DEVICE unsigned bit_width(std::uint32_t x) {
+#if defined(TELPHER_LANGUAGE_CPU) || defined(TELPHER_LANGUAGE_SYCL)
+  return x == 0 ? 0 : 32 - static_cast<unsigned>(__builtin_clz(x));
+#else
+  return static_cast<unsigned>(32 - __clz(static_cast<int>(x)));
+#endif
+}
+
 TELPHER_DEVICE unsigned ones(std::uint64_t x) {
 #if defined(TELPHER_LANGUAGE_CPU) || defined(TELPHER_LANGUAGE_SYCL)
   return static_cast<unsigned>(__builtin_popcountll(x));

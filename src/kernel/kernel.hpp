@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernel/lang.hpp"
+#include "kernel/packing.hpp"
 
 struct telpher_device_partitions;
 
@@ -280,32 +281,7 @@ struct exchange {
 };
 static_assert(sizeof(exchange) <= parameter_capacity);
 
-/// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back.
-/// Element e, block b: layout address = base + e * extent + offset[b], `length[b]` bytes; packed
-/// address = packed + e * size + packed_offset[b]. Blocks of a grid need no tables: they are of one
-/// length, b counts through its dimensions, the fastest first, and `base` is where the first one
-/// lies.
-struct pack_blocks {
-  std::uint8_t* packed;
-  std::uint8_t* base;
-  std::uint64_t elements;
-  std::int64_t extent;
-  std::uint64_t size;
-  std::uint64_t blocks;
-  const std::int64_t* offset;  // memory the device can read, `blocks` entries each; null: a grid
-  const std::uint64_t* length;
-  const std::uint64_t* packed_offset;
-  std::uint64_t counts[2];  // of a grid: how many blocks the first two dimensions have
-  std::int64_t strides[3];
-};
-using unpack_blocks = pack_blocks;
-
-/// unpack_all: several of them, with `share` blocks each.
-struct unpack_all {
-  static constexpr std::size_t capacity = 32;
-  unpack_blocks each[capacity];
-  std::uint32_t share;
-};
+using unpack_blocks = pack_blocks;  // packing.hpp
 static_assert(sizeof(unpack_all) <= parameter_capacity);
 
 /// zfp_encode and zfp_decode: an array in C order, x fastest, and its fixed-rate stream with

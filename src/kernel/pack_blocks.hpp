@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pack_blocks, unpack_blocks and unpack_all: copy between a layout of blocks and contiguous bytes
-// (parameters and addressing in kernel.hpp). A row is one block of one element. A group of work
-// items, sized by the mean row length, copies one row at a time. Rows are independent, so there is
-// no synchronisation.
+// (parameters and addressing in kernel.hpp). Most types are grids of aligned blocks. Those are
+// moved by units: neighbouring work items take neighbouring units of the packed bytes, whatever the
+// length of a block. Else a group of work items, sized by the mean length, copies one block at a
+// time, at any alignment. No work item depends on another, so there is no synchronisation.
 #pragma once
 
+#include "kernel/divisor.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/vec.hpp"
 
 namespace telpher::kernel {
 
-/// Number of work items that share a row: a power of two, one for each 16 bytes of the mean row.
+/// The address `away` from a layout's base. A negative distance wraps in unsigned arithmetic and
+/// comes out right.
+TELPHER_DEVICE std::uint8_t* in_layout(std::uint8_t* base, std::uint64_t away) {
+  return resolve(reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(base) + away));
+}
+
+// --- by units ---
+
+template <class V>
+TELPHER_DEVICE std::uint8_t* place_of_unit(std::uint8_t* base, const block_grid& g,
+                                           std::uint32_t unit) {
+  const auto [block, within] = divide(unit, g.units_of_block);
+  std::uint64_t away = std::uint64_t{within} * sizeof(V);
+  std::uint32_t left = block;
+  TELPHER_UNROLL
+  for (int d = 0; d < 3; ++d) {
+    const auto [whole, index] = divide(left, g.counts[d]);
+    away += index * static_cast<std::uint64_t>(g.strides[d]);
+    left = whole;
+  }
+  return in_layout(base, away + left * static_cast<std::uint64_t>(g.extent));
+}
+
+template <bool pack, class V, class W>
+TELPHER_DEVICE void move_units(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
+  const auto units = static_cast<std::uint32_t>(p.elements * p.size / sizeof(V));
+  const std::uint32_t step = blocks * w.size();
+  for (std::uint32_t unit = block * w.size() + w.id(); unit < units; unit += step) {
+    std::uint8_t* here = place_of_unit<V>(p.base, p.regular, unit);
+    std::uint8_t* there = p.from_grid ? place_of_unit<V>(p.packed, p.other, unit)
+                                      : resolve(p.packed + std::uint64_t{unit} * sizeof(V));
+    store<V>(pack ? there : here, load<V>(pack ? here : there));
+  }
+}
+
+// --- by blocks of the layout ---
+
+/// Number of work items that share a row, which is one block: a power of two, one for each 16 bytes
+/// of the mean row.
 TELPHER_DEVICE unsigned row_group(const pack_blocks& p, unsigned size) {
   const std::uint64_t mean = p.size / p.blocks;
   unsigned group = 1;
@@ -18,71 +58,76 @@ TELPHER_DEVICE unsigned row_group(const pack_blocks& p, unsigned size) {
   return group;
 }
 
-struct quotient {
-  std::uint64_t whole;
-  std::uint64_t rest;
+struct row {
+  std::uint64_t offset;  // from the element on
+  std::uint64_t packed_offset;
+  std::uint64_t length;
 };
 
-/// GPUs divide 32 bits some ten times faster than 64.
-TELPHER_DEVICE quotient divide(std::uint64_t n, std::uint64_t by) {
-  if ((n | by) >> 32 == 0) {
-    const auto n32 = static_cast<std::uint32_t>(n), by32 = static_cast<std::uint32_t>(by);
-    return {n32 / by32, n32 % by32};
-  }
-  return {n / by, n % by};
+TELPHER_DEVICE row row_of_grid(const pack_blocks& p, std::uint64_t b) {
+  const block_grid& g = p.regular;
+  const auto line = divide(b, std::uint64_t{g.counts[0].by});
+  const auto plane = divide(line.whole, std::uint64_t{g.counts[1].by});
+  const std::uint64_t length = p.size / p.blocks;
+  return {line.rest * static_cast<std::uint64_t>(g.strides[0]) +
+              plane.rest * static_cast<std::uint64_t>(g.strides[1]) +
+              plane.whole * static_cast<std::uint64_t>(g.strides[2]),
+          b * length, length};
 }
 
-/// Where block `b` of an element lies, from the element's address on.
-TELPHER_DEVICE std::uint64_t grid_offset(const pack_blocks& p, std::uint64_t b) {
-  const quotient row = divide(b, p.counts[0]);
-  const quotient plane = divide(row.whole, p.counts[1]);
-  return row.rest * static_cast<std::uint64_t>(p.strides[0]) +
-         plane.rest * static_cast<std::uint64_t>(p.strides[1]) +
-         plane.whole * static_cast<std::uint64_t>(p.strides[2]);
+TELPHER_DEVICE row row_of_table(const pack_blocks& p, std::uint64_t b) {
+  return {static_cast<std::uint64_t>(resolve(p.listed.offset)[b]),
+          resolve(p.listed.packed_offset)[b], resolve(p.listed.length)[b]};
 }
 
-/// The share of block `block` of `blocks`.
 template <bool pack, class W>
 TELPHER_DEVICE void move_rows(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
-  if (p.blocks == 0 || p.elements == 0) return;
+  if (p.blocks == 0) return;
   const unsigned group = row_group(p, w.size());
   const unsigned groups = w.size() / group;
   if (w.id() >= groups * group) return;
-  const std::int64_t* offset = resolve(p.offset);
-  const std::uint64_t* length = resolve(p.length);
-  const std::uint64_t* packed_offset = resolve(p.packed_offset);
-  const std::uint64_t same_length = p.size / p.blocks;  // of a grid
   const std::uint64_t rows = p.elements * p.blocks;
   const std::uint64_t step = std::uint64_t{blocks} * groups;
-  for (std::uint64_t row = std::uint64_t{block} * groups + w.id() / group; row < rows;
-       row += step) {
-    const auto [element, b] = divide(row, p.blocks);
-    // A negative extent or offset wraps in unsigned arithmetic and comes out right.
-    const std::uint64_t away = p.offset ? static_cast<std::uint64_t>(offset[b]) : grid_offset(p, b);
-    std::uint8_t* layout =
-        reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(p.base) +
-                                        element * static_cast<std::uint64_t>(p.extent) + away);
-    std::uint8_t* packed =
-        p.packed + element * p.size + (p.offset ? packed_offset[b] : b * same_length);
-    std::uint8_t* to = resolve(pack ? packed : layout);
-    const std::uint8_t* from = resolve(pack ? layout : packed);
-    copy_span(w.id() % group, group, to, from, p.offset ? length[b] : same_length);
+  for (std::uint64_t i = std::uint64_t{block} * groups + w.id() / group; i < rows; i += step) {
+    const auto [element, b] = divide(i, p.blocks);
+    const row r = p.is_grid ? row_of_grid(p, b) : row_of_table(p, b);
+    const std::int64_t extent = p.is_grid ? p.regular.extent : p.listed.extent;
+    std::uint8_t* here = in_layout(p.base, element * static_cast<std::uint64_t>(extent) + r.offset);
+    std::uint8_t* there = resolve(p.packed + element * p.size + r.packed_offset);
+    copy_span(w.id() % group, group, pack ? there : here, pack ? here : there, r.length);
+  }
+}
+
+// --- kernels ---
+
+/// The share of block `block` of `blocks`.
+template <bool pack, class W>
+TELPHER_DEVICE void move_blocks(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
+  switch (p.unit) {
+    case 16:
+      return move_units<pack, bytes16>(w, p, block, blocks);
+    case 8:
+      return move_units<pack, std::uint64_t>(w, p, block, blocks);
+    case 4:
+      return move_units<pack, std::uint32_t>(w, p, block, blocks);
+    default:
+      return move_rows<pack>(w, p, block, blocks);
   }
 }
 
 template <class W>
 TELPHER_DEVICE void pack_blocks_body(W w, const pack_blocks& p) {
-  move_rows<true>(w, p, w.block(), w.blocks());
+  move_blocks<true>(w, p, w.block(), w.blocks());
 }
 
 template <class W>
 TELPHER_DEVICE void unpack_blocks_body(W w, const unpack_blocks& p) {
-  move_rows<false>(w, p, w.block(), w.blocks());
+  move_blocks<false>(w, p, w.block(), w.blocks());
 }
 
 template <class W>
 TELPHER_DEVICE void unpack_all_body(W w, const unpack_all& p) {
-  move_rows<false>(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
+  move_blocks<false>(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
 }
 
 }  // namespace telpher::kernel

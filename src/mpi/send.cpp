@@ -9,8 +9,8 @@
 #include "host_mpi/asserted.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/unpacked_send.hpp"
 #include "path/compression.hpp"
-#include "path/table.hpp"
 #include "stream/settle.hpp"
 #include "ticket/sends.hpp"
 #include "ticket/stash.hpp"
@@ -69,7 +69,8 @@ status bounce(ticket::message& m, stream::work_before& before) noexcept {
 
 // Waits for the payload.
 status complete(ticket::message& m) noexcept {
-  const status s = wait_for(m.ready);
+  status s = wait_for(m.ready);
+  if (s == status::ok && m.strided && (s = pack_after_all(m)) == status::ok) s = wait_for(m.ready);
   m.ready = {};
   m.packs = {};
   return s;
@@ -127,7 +128,8 @@ status pack(const send_args& a, const datatype::layout& l, const memory::place& 
   return recorded;
 }
 
-// The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
+// The bytes of a device message: the buffer itself, a packed copy on the device, or blocks that the
+// receiver's device takes out of the buffer.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
   if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
@@ -156,6 +158,9 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
                   reinterpret_cast<void*>(m.info.base));
     return status::invalid_argument;
   }
+  m.payload = {where, data + l->blocks.front().offset, bytes};
+  m.info = o.info;
+  if (leave_unpacked(a, *l, m)) return m.ready = std::move(before.event), status::ok;
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);
   const bool alone = !before.event;
@@ -202,28 +207,22 @@ std::unique_ptr<request_object> send_eager(const char* call, send_mode mode, tic
   return std::make_unique<native_send>(native, std::move(e.keep));
 }
 
-// As the table of paths wants to know it.
-path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
-  ticket::peer_table& peers = ticket::peers();
-  path::send_end e{m.payload, &m.info, &m.packed};
-  e.may_announce = peer >= 0 && mode != send_mode::buffered &&
-                   (m.payload.bytes >= ticket::ticket_bytes || peers.small_tickets());
-  e.near = peer >= 0 && peers.shares_node(peer);
-  e.ready = !m.ready;
-  return e;
-}
-
 std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ticket::message&& m,
                                             bool for_program, int* rc) noexcept {
   const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
   path::send_end end = end_of(m, mode, peer);
-  if (const path::record* by = path::choose_eager(end))
+  if (const path::record* by = m.strided ? nullptr : path::choose_eager(end))
     return send_eager(call, mode, m, *by, end, rc);
   const MPI_Comm comm = m.comm;
   auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
-  const status s = o->send();
+  status s = o->send();
   if (s == status::would_block || s == status::not_supported) {
     m = o->take_back();
+    if (m.strided && failed(s = complete(m))) {
+      *rc = entry::fail(comm, call, s, "packing the send buffer");
+      return nullptr;
+    }
+    end = end_of(m, mode, peer);
     end.may_announce = false;
     return send_eager(call, mode, m, *path::choose_eager(end), end, rc);
   }
@@ -270,7 +269,8 @@ std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&&
   status s = gather(a, std::move(o), m);
   // A call that waits for the message in the end may as well wait for its packing: what is small
   // takes the shorter way then.
-  if (s == status::ok && may_wait && path::eager_size(m.payload.bytes)) s = complete(m);
+  if (s == status::ok && may_wait && !m.strided && path::eager_size(m.payload.bytes))
+    s = complete(m);
   if (s != status::ok) {
     *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;

@@ -107,7 +107,7 @@ status begun(receive_end& e, std::unique_ptr<get_copy> copy) noexcept {
 status get_local(receive_end& e) noexcept {
   const exported_memory& payload = e.cell->payload;
   const memory::place where{device::find(payload.owner), payload.device};
-  if (crosses_back_ends(e, where.owner)) return status::not_supported;
+  if (e.cell->is_strided || crosses_back_ends(e, where.owner)) return status::not_supported;
   const memory::place& mover = e.to.where.on_device() ? e.to.where : where;
   auto copy = std::make_unique<get_copy>(
       mover, e.to, reinterpret_cast<const void*>(payload.address), kind::local);
@@ -117,7 +117,8 @@ status get_local(receive_end& e) noexcept {
 
 status get_imported(receive_end& e) noexcept {
   const exported_memory& payload = e.cell->payload;
-  if (crosses_back_ends(e, device::find(payload.owner))) return status::not_supported;
+  if (e.cell->is_strided || crosses_back_ends(e, device::find(payload.owner)))
+    return status::not_supported;
   auto importer = importer_for(payload, e.to.where);
   TELPHER_TRY(importer);
   auto mapping = open_exported(e.peer, payload, *importer);

@@ -15,7 +15,10 @@
 //                        receiver waits
 //   arrived    sender    compare-and-swap from coming: they are in the cell; the send is complete
 //   offered    sender    store(release), before the ticket is sent or from preparing: `payload`
-//                        says where the bytes lie; the receiver may claim
+//                        says where the bytes lie; the receiver may claim. If `is_strided`, they
+//                        are not packed: `payload` names their first block and `shape` the others.
+//                        The sender packs them when the receiver asks for its part, and to stage
+//                        them
 //   claimed    receiver  compare-and-swap from offered: the receiver decides how the bytes move. It
 //                        tries at once to open the memory, and only then knows whether it needs the
 //                        sender
@@ -54,6 +57,7 @@
 
 #include "base/shared_memory.hpp"
 #include "base/status.hpp"
+#include "datatype/strided.hpp"
 #include "device/types.hpp"
 #include "path/block_plan.hpp"
 #include "path/endings.hpp"
@@ -101,7 +105,10 @@ struct exported_memory {
 
 struct alignas(64) slot {
   std::atomic<std::uint32_t> word;
-  std::uint32_t ring_blocks;
+  union {
+    std::uint32_t ring_blocks;
+    std::uint32_t is_strided;  // until blocks are asked for: 1: `shape` holds
+  };
   std::uint64_t where;  // staged bytes, or a ring: offset in the sender's segment, or in `apart`
   std::uint64_t ring_block_bytes;
   exported_memory payload;  // written by the sender before the first state; what each message needs
@@ -113,6 +120,7 @@ struct alignas(64) slot {
   exported_memory target;             // put: written by the receiver
   block_plan::numbers plan;  // of the ring's blocks; written by the sender, as `where` and `apart`
   shared_memory_name apart;  // separate memory, if `where` is an offset before the arena's
+  datatype::strided shape;   // of the payload; written by the sender before the first state
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);

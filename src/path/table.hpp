@@ -68,9 +68,10 @@ struct send_end {
   int peer = -1;
 };
 
-/// How a kernel in the stream takes contiguous bytes apart, to a buffer with gaps.
-using unpack_planner =
-    std::function<result<datatype::unpack_plan>(const void* from, device::stream s)>;
+/// How a kernel in the stream moves bytes to a buffer with gaps, or from a shape. `unpacks` says
+/// whether they are in the program's buffer then, or in `to`.
+using unpack_planner = std::function<result<datatype::unpack_plan>(
+    const void* from, const datatype::strided* shape, device::stream s, bool& unpacks)>;
 
 /// The receiver's end.
 struct receive_end {
@@ -85,7 +86,7 @@ struct receive_end {
   slot* cell = nullptr;
   std::uint32_t epoch = 0;
   int peer = -1;
-  unpack_planner plan;                       // of a buffer with gaps; else empty
+  unpack_planner plan;                       // of a buffer with gaps, or from a shape; else empty
   bool unpacks = false;                      // result: that is done, and `to` is not used
   std::unique_ptr<path::transfer> transfer;  // result; null: the bytes have arrived
 };

@@ -9,6 +9,7 @@
 
 #include "base/lasting.hpp"
 #include "base/recycled.hpp"
+#include "datatype/strided.hpp"
 #include "datatype/unpack_plan.hpp"
 #include "device/registry.hpp"
 #include "memory/streams.hpp"
@@ -131,17 +132,21 @@ result<opened_memory> reach(const receive_end& e) noexcept {
 }
 
 status begin(receive_end& e) noexcept {
-  if (!e.plan) return status::not_supported;
+  if (!e.plan || !e.to.where.on_device()) return status::not_supported;
+  const exported_memory& payload = e.cell->payload;
+  const bool strided = e.cell->is_strided != 0;
+  const datatype::strided shape = e.cell->shape;  // the other process may change it
+  if (strided && !shape.within(payload.address, e.to.bytes, payload.base, payload.allocation_bytes))
+    return status::not_supported;
   auto from = reach(e);
   TELPHER_TRY(from);
   const auto s = memory::stream(e.to.where, memory::stream_role::kernel);
   TELPHER_TRY(s);
-  const auto plan = e.plan(from->data, *s);
+  const auto plan = e.plan(from->data, strided ? &shape : nullptr, *s, e.unpacks);
   TELPHER_TRY(plan);
   auto made = std::make_unique<unpacking>(*plan, std::move(from->mapping));
   unpacker::on(e.to.where).enqueue(*made);
   e.transfer = std::move(made);
-  e.unpacks = true;
   e.cell->set(e.epoch, slot_state::getting);
   return status::ok;
 }

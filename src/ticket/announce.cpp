@@ -92,6 +92,8 @@ status offer::take_slot() noexcept {
   if (d.number == 0 || use_.described != d.number) cell_->payload = d.memory;
   use_.described = d.number;
   cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
+  cell_->is_strided = message_.strided.has_value();
+  if (message_.strided) cell_->shape = message_.strided->shape;
   exportable_ = d.memory.exportable;
   const bool prepares = message_.ready || message_.by_stream;
   cell_->set(use_.epoch, prepares ? path::slot_state::preparing : path::slot_state::offered);

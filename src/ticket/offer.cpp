@@ -88,7 +88,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     case slot_state::pipe_asked:
     case slot_state::put_asked:
       peers_.note_help(peer_);
-      if (!transfer_) transfer_ = answer(state);
+      if (!transfer_ && !start_answer(state)) break;
       [[fallthrough]];
     case slot_state::piping:
     case slot_state::staging:
@@ -118,6 +118,52 @@ void offer::end_copy(status copied) noexcept {
     cell_->set(use_.epoch, copied == status::ok ? slot_state::offered : slot_state::refused);
     if (copied != status::ok) complete(copied);
   }
+}
+
+status offer::start_packing() noexcept {
+  const unpacked& u = *message_.strided;
+  const memory::place& where = message_.payload.where;
+  TELPHER_TRY(memory::buffer::device(where, message_.payload.bytes).into(message_.packed));
+  const auto s = memory::stream(where, memory::stream_role::kernel);
+  TELPHER_TRY(s);
+  auto event = memory::pooled_event::acquire(where);
+  TELPHER_TRY(event);
+  TELPHER_TRY(
+      datatype::pack(*where.owner, *u.layout, u.buffer, u.count, message_.packed.data(), *s));
+  const status recorded = event->record(*s);
+  if (failed(recorded))
+    memory::wait_for(where, memory::stream_role::kernel);
+  else
+    packing_ = std::move(*event);
+  return recorded;
+}
+
+// Makes the payload contiguous, if it is not. would_block: the device is at it.
+status offer::pack() noexcept {
+  if (!message_.strided) return status::ok;
+  if (!packing_) TELPHER_TRY(start_packing());
+  TELPHER_TRY(packing_.query());
+  packing_ = {};
+  message_.strided.reset();
+  message_.payload.data = static_cast<std::byte*>(message_.packed.data());
+  return status::ok;
+}
+
+// A receiver may come, and take the payload as it is, while the device packs it.
+bool offer::packs() noexcept {
+  if (packing_ && packing_.query() != status::would_block) packing_ = {};
+  return static_cast<bool>(packing_);
+}
+
+// False: not yet, or it cannot be done, which the state then says.
+bool offer::start_answer(slot_state asked) noexcept {
+  const status s = pack();
+  if (s == status::would_block) return false;
+  if (s == status::ok) return (transfer_ = answer(asked)) != nullptr;
+  cell_->set(use_.epoch, slot_state::refused);
+  put_refused_ = asked == slot_state::put_asked;
+  if (!put_refused_) complete(s);
+  return false;
 }
 
 std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
@@ -167,7 +213,7 @@ void offer::consider_staging(std::uint64_t now) noexcept {
 
 // Loses nothing if the receiver claims first, and nothing if there is no room: it stays as it is.
 void offer::stage(std::unique_ptr<path::staging_piece> room) noexcept {
-  if (!room || !cell_->take(use_.epoch, slot_state::staging)) return;
+  if (!room || pack() != status::ok || !cell_->take(use_.epoch, slot_state::staging)) return;
   transfer_ =
       std::make_unique<path::staged_whole>(*cell_, use_.epoch, message_.payload, std::move(room));
   run(*transfer_);
@@ -279,7 +325,7 @@ void offer::complete(status outcome) noexcept {
   // After an error of the host MPI the device may still be writing it.
   if (message_.ready) [[maybe_unused]]
     auto* kept = new (std::nothrow) memory::buffer(std::move(message_.packed));
-  message_.packed = {};
+  if (!packing_) message_.packed = {};
 }
 
 void offer::finish(status outcome) noexcept {
@@ -289,6 +335,7 @@ void offer::finish(status outcome) noexcept {
   }
   if (!carrier_gone()) return;  // `wire_bytes` are still in use
   complete(outcome);
+  if (packs()) return;
   retired_ = true;
   if (trace::on()) [[unlikely]]
     record();

@@ -12,6 +12,7 @@
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
 #include "datatype/datatype.hpp"
+#include "datatype/strided.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/pointer_cache.hpp"
 #include "memory/streams.hpp"
@@ -24,15 +25,24 @@
 
 namespace telpher::ticket {
 
+/// A payload that is not packed, because its receiver may do without.
+struct unpacked {
+  datatype::hold layout;
+  const void* buffer;
+  MPI_Count count;
+  datatype::strided shape;
+};
+
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
-  device::pointer_info info;      // of the payload's address
-  memory::cached_pointer cached;  // of the program's buffer, until the send is complete
-  memory::buffer packed;          // keeps the payload alive where it is a packed copy
-  memory::pooled_event ready;     // if any: the payload is complete once this event has passed
-  datatype::hold packs;           // the layout that the packing reads, until `ready` has passed
-  int destination;                // rank in comm
+  device::pointer_info info;        // of the payload's address
+  memory::cached_pointer cached;    // of the program's buffer, until the send is complete
+  memory::buffer packed;            // keeps the payload alive where it is a packed copy
+  memory::pooled_event ready;       // if any: the payload is complete once this event has passed
+  datatype::hold packs;             // the layout that the packing reads, until `ready` has passed
+  std::optional<unpacked> strided;  // `payload` then names its first block only
+  int destination;                  // rank in comm
   int tag;
   MPI_Comm comm;
   std::size_t element_bytes;  // of the datatype; 0: its basic types are not known
@@ -88,8 +98,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status outcome() const noexcept { return outcome_; }
   /// Whether it must be polled even if no receiver has answered.
   bool busy() const noexcept {
-    return !retired_ &&
-           (message_.ready || transfer_ || remote_ || awaits_carrier_ || (hasty_ && !complete_));
+    return !retired_ && (message_.ready || packing_ || transfer_ || remote_ || awaits_carrier_ ||
+                         (hasty_ && !complete_));
   }
   /// Since when the receiver has been awaited. Between nodes, and with a trace, that is just before
   /// the ticket was sent; otherwise it is the first call of this function, which saves a look at
@@ -112,6 +122,9 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   path::region compressed(ticket& t) noexcept;
   status prepared() noexcept;
   void prepare() noexcept;
+  status pack() noexcept;
+  status start_packing() noexcept;
+  bool packs() noexcept;
   bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
   void consider_staging(std::uint64_t now) noexcept;
@@ -123,6 +136,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   bool carrier_gone() noexcept;
   bool matched_while_blocked() noexcept;
   std::unique_ptr<path::transfer> answer(path::slot_state asked) noexcept;
+  bool start_answer(path::slot_state asked) noexcept;
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
   void complete(status outcome) noexcept;
@@ -132,6 +146,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   peer_table& peers_;
   message message_;
   int peer_;
+  memory::pooled_event packing_;  // of `message_.packed`, for a receiver that cannot do without
   path::slot* cell_ = nullptr;
   path::slot_use use_;
   path::slot_state answer_ = path::slot_state::offered;  // the receiver's last answer seen

@@ -212,6 +212,9 @@ class receive : public linked_list<receive>::link {
   status take_from_inbox(const path::slot& cell, const path::region& to) noexcept;
   void begin() noexcept;
   status claim() noexcept;
+  result<datatype::unpack_plan> plan_move(const void* from, const datatype::strided* shape,
+                                          bool gaps, const path::region& to, device::stream s,
+                                          bool& unpacks) noexcept;
   status choose_path(const path::region& to) noexcept;
   status ask_for_blocks(const path::region& to) noexcept;
   void discard(status why) noexcept;

@@ -121,22 +121,38 @@ status receive::claim() noexcept {
   return told().slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
 }
 
+// To the program's buffer, or, where its blocks and the sender's do not fit together, to contiguous
+// memory.
+result<datatype::unpack_plan> receive::plan_move(const void* from, const datatype::strided* shape,
+                                                 bool gaps, const path::region& to,
+                                                 device::stream s, bool& unpacks) noexcept {
+  device::backend& owner = *where_.owner;
+  if (gaps) {
+    auto plan = datatype::plan_unpack(owner, *layout_, where_.device, from, shape, user_,
+                                      static_cast<MPI_Count>(bytes_ / layout_->size), s);
+    unpacks = plan.has_value();
+    if (plan || !shape) return plan;
+  }
+  return datatype::plan_gather(owner, where_.device, from, *shape, to.data, bytes_);
+}
+
 status receive::choose_path(const path::region& to) noexcept {
   path::segment& sender = peers_.segment_of(told().sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(told().slot);
   if (cell.state_in(told().epoch) == slot_state::arrived) return take_from_inbox(cell, to);
   if (cell.take(told().epoch, slot_state::claimed)) {
-    if (cell.payload.holds(bytes_)) {
+    if (cell.is_strided || cell.payload.holds(bytes_)) {  // what reads a shape looks at it
       path::receive_end e{told().sender == peers_.job().rank ? path::process : path::node, to};
       e.sender = &sender;
       e.cell = &cell;
       e.epoch = told().epoch;
       e.peer = told().sender;
-      if (more_->packed && where_.on_device() && bytes_ % layout_->size == 0)
-        e.plan = [this](const void* from, device::stream s) {
-          return datatype::plan_unpack(*where_.owner, *layout_, where_.device, from, user_,
-                                       static_cast<MPI_Count>(bytes_ / layout_->size), s);
+      const bool gaps = more_->packed && bytes_ % layout_->size == 0;
+      if (where_.on_device() && (gaps || cell.is_strided))
+        e.plan = [this, gaps, to](const void* from, const datatype::strided* shape,
+                                  device::stream s, bool& unpacks) {
+          return plan_move(from, shape, gaps, to, s, unpacks);
         };
       path::start_receive(e);  // the last resort, staged, always begins
       if (e.unpacks) more_->packed = {};

@@ -87,6 +87,7 @@ TEST_CASE(copy_batch_of_128_random_pieces) {
 /// A random layout: rows in random order, of random lengths and gaps, no overlap; or a grid.
 struct layout {
   std::uint64_t counts[3] = {};  // of a grid
+  std::uint32_t unit = 0;        // by which it is moved
   std::int64_t strides[3] = {};
   std::vector<std::int64_t> offset;
   std::vector<std::uint64_t> length, packed_offset;
@@ -109,11 +110,12 @@ struct layout {
     pack();
   }
 
-  layout(std::uint64_t rows, std::uint64_t planes, std::uint64_t cubes, std::uint64_t bytes)
-      : counts{rows, planes, cubes} {
+  layout(std::uint64_t rows, std::uint64_t planes, std::uint64_t cubes, std::uint64_t bytes,
+         std::uint32_t moved_by = 0)
+      : counts{rows, planes, cubes}, unit(moved_by) {
     extent = static_cast<std::int64_t>(bytes);
     for (int d = 0; d < 3; ++d) {
-      strides[d] = extent + static_cast<std::int64_t>(random_below(9));
+      strides[d] = extent + static_cast<std::int64_t>(random_below(9) * (unit ? unit : 1));
       extent = strides[d] * static_cast<std::int64_t>(counts[d]);
     }
     for (std::uint64_t b = 0; b < rows * planes * cubes; ++b) {
@@ -123,6 +125,17 @@ struct layout {
       length.push_back(bytes);
     }
     pack();
+  }
+
+  kernel::block_grid regular() const {
+    kernel::block_grid g{};
+    g.extent = extent;
+    for (int d = 0; d < 3; ++d) {
+      g.counts[d] = kernel::divisor::of(static_cast<std::uint32_t>(counts[d]));
+      g.strides[d] = strides[d];
+    }
+    if (unit) g.units_of_block = kernel::divisor::of(static_cast<std::uint32_t>(length[0] / unit));
+    return g;
   }
 
   void pack() {
@@ -163,21 +176,18 @@ void pack_and_unpack(std::size_t elements, const layout& l, int grid) {
   put(packed_offset, l.packed_offset, s);
   write(base.data(), content, s);
   write(target.data(), bytes(packed_size, 0x77), s);
-  kernel::pack_blocks p{target.data(),
-                        base.data(),
-                        elements,
-                        l.extent,
-                        l.size,
-                        blocks,
-                        offset.as<std::int64_t>(),
-                        length.as<std::uint64_t>(),
-                        packed_offset.as<std::uint64_t>()};
-  if (l.counts[0] != 0) {
-    p.offset = nullptr;
-    p.length = p.packed_offset = nullptr;
-    std::copy_n(l.counts, 2, p.counts);
-    std::copy_n(l.strides, 3, p.strides);
-  }
+  kernel::pack_blocks p{.packed = target.data(),
+                        .base = base.data(),
+                        .elements = elements,
+                        .size = l.size,
+                        .blocks = blocks,
+                        .is_grid = l.counts[0] != 0,
+                        .unit = l.unit,
+                        .listed = {offset.as<std::int64_t>(), length.as<std::uint64_t>(),
+                                   packed_offset.as<std::uint64_t>(), l.extent},
+                        .from_grid = 0,
+                        .other = {}};
+  if (p.is_grid) p.regular = l.regular();
   CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
   CHECK(read(target.data(), packed_size, s) == packed);
   write(base.data(), bytes(shown, 0x55), s);
@@ -201,6 +211,16 @@ TEST_CASE(pack_and_unpack_follow_a_grid) {
   pack_and_unpack(5, {7, 3, 1, 36}, 3);
   pack_and_unpack(3, {5, 4, 6, 100}, 7);
   pack_and_unpack(2, {3, 1, 2, 20000}, 16);
+}
+
+TEST_CASE(pack_and_unpack_move_a_grid_by_units) {
+  for (const std::uint32_t unit : {4u, 8u, 16u}) {
+    pack_and_unpack(1, {64, 1, 1, unit, unit}, 2);
+    pack_and_unpack(0, {5, 3, 1, unit, unit}, 1);
+    pack_and_unpack(5, {7, 3, 1, 9 * unit, unit}, 3);
+    pack_and_unpack(3, {5, 4, 6, 7 * unit, unit}, 7);
+    pack_and_unpack(2, {3, 1, 2, 1000 * unit, unit}, 16);
+  }
 }
 
 }  // namespace

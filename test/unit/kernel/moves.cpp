@@ -2,7 +2,8 @@
 // Every kernel of kernel.def with several threads per block (block_of_threads.hpp), against one
 // work item per block, as the emulated device runs it. Kernels that move bytes and the codecs'
 // kernels are here, exchange is in exchange.cpp, the inboxes' in inbox.cpp, matched_put and
-// matched_take in matched.cpp, those of partitioned requests in partitions.cpp. A kernel without a
+// matched_take in matched.cpp, those of partitioned requests in partitions.cpp, those that pack in
+// packing.cpp. A kernel without a
 // case does not compile.
 #define CHECK_NO_MAIN
 #include <atomic>
@@ -12,9 +13,7 @@
 #include "block_of_threads.hpp"
 #include "check.hpp"
 #include "kernel/bodies.hpp"
-
-namespace kernel = telpher::kernel;
-using kernel::id;
+#include "trial.hpp"
 
 void test_exchange();
 void test_inbox_put();
@@ -24,42 +23,11 @@ void test_inbox_take_all();
 void test_matched_put();
 void test_matched_take();
 void test_partitions(bool twice);
+void test_pack_blocks();
+void test_unpack_blocks();
+void test_unpack_all();
 
 namespace {
-
-using bytes = std::vector<std::uint8_t>;
-
-bytes noise(std::size_t size, unsigned seed) {
-  std::minstd_rand random(seed);
-  bytes made(size);
-  for (auto& b : made) b = static_cast<std::uint8_t>(random() >> 8);
-  return made;
-}
-
-template <class T>
-bytes bytes_of(const std::vector<T>& values) {
-  bytes out(values.size() * sizeof(T));
-  std::memcpy(out.data(), values.data(), out.size());
-  return out;
-}
-
-/// A Trial has memory with the same content each time, `parameters` for it, `blocks()`, and
-/// result(): what a launch leaves in that memory.
-template <class Trial, class Body>
-void same_as_one_item(id k, const char* name, Body body) {
-  for (const unsigned items : {2u, 5u, 8u})
-    for (unsigned variant = 0; variant < Trial::variants; ++variant) {
-      Trial expected(variant), got(variant);
-      for (unsigned b = 0; b < expected.blocks(); ++b)
-        kernel::cpu_kernel_of(k).run_block(&expected.parameters, b, expected.blocks());
-      block_of_threads::run([&](block_of_threads::work w) { body(w, got.parameters); },
-                            got.blocks(), items);
-      if (expected.result() != got.result())
-        check::fail(__FILE__, __LINE__,
-                    std::string(name) + " with " + std::to_string(items) + " items, variant " +
-                        std::to_string(variant));
-    }
-}
 
 void test_partition_ready() {
   test_partitions(true);
@@ -135,63 +103,6 @@ struct copy_batch_trial {
   }
 };
 
-template <bool pack>
-struct rows_trial {
-  static constexpr unsigned variants = 3;  // rows of some bytes, of some cache lines, of many
-  std::vector<std::int64_t> offset;
-  std::vector<std::uint64_t> length, packed_offset;
-  bytes layout, packed;
-  kernel::pack_blocks parameters{};
-
-  explicit rows_trial(unsigned variant) {
-    const std::size_t longest[] = {7, 90, 1500};
-    std::uint64_t size = 0, at = 3;
-    for (std::size_t row = 0; row < 5; ++row) {
-      offset.push_back(static_cast<std::int64_t>(at));
-      length.push_back(longest[variant] - row);
-      packed_offset.push_back(size);
-      size += length.back();
-      at += length.back() + row;
-    }
-    constexpr std::uint64_t elements = 7;
-    layout = noise(elements * at + 16, pack ? 5 : 6);
-    packed = noise(elements * size, pack ? 6 : 5);
-    parameters = {packed.data(),
-                  layout.data(),
-                  elements,
-                  static_cast<std::int64_t>(at),
-                  size,
-                  5,
-                  offset.data(),
-                  length.data(),
-                  packed_offset.data()};
-  }
-  unsigned blocks() const { return 3; }
-  bytes result() const { return pack ? packed : layout; }
-};
-
-/// Messages of several types, whose kernel's blocks are shared out evenly.
-struct unpack_all_trial {
-  static constexpr unsigned variants = 2;  // one block for each message, and three
-  rows_trial<false> messages[3] = {rows_trial<false>(0), rows_trial<false>(1),
-                                   rows_trial<false>(2)};
-  kernel::unpack_all parameters{};
-
-  explicit unpack_all_trial(unsigned variant) {
-    for (std::size_t i = 0; i < 3; ++i) parameters.each[i] = messages[i].parameters;
-    parameters.share = variant == 0 ? 1 : 3;
-  }
-  unsigned blocks() const { return 3 * parameters.share; }
-  bytes result() const {
-    bytes all;
-    for (const auto& m : messages) {
-      const bytes one = m.result();
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    return all;
-  }
-};
-
 /// A host that reads each piece as soon as its word says that it has arrived.
 void read_pieces_as_they_come() {
   copy_batch_trial t(1);
@@ -213,20 +124,6 @@ void test_copy_batch() {
   same_as_one_item<copy_batch_trial>(id::copy_batch, "copy_batch",
                                      [](auto w, auto& p) { kernel::copy_batch_body(w, p); });
 }
-void test_pack_blocks() {
-  same_as_one_item<rows_trial<true>>(id::pack_blocks, "pack_blocks",
-                                     [](auto w, auto& p) { kernel::pack_blocks_body(w, p); });
-}
-void test_unpack_blocks() {
-  same_as_one_item<rows_trial<false>>(id::unpack_blocks, "unpack_blocks",
-                                      [](auto w, auto& p) { kernel::unpack_blocks_body(w, p); });
-}
-
-void test_unpack_all() {
-  same_as_one_item<unpack_all_trial>(id::unpack_all, "unpack_all",
-                                     [](auto w, auto& p) { kernel::unpack_all_body(w, p); });
-}
-
 /// The host's side of linger.hpp: commands before and after the launch; the last one says leave.
 void test_linger() {
   constexpr std::uint32_t depth = 4, commands = 40, size = 301;

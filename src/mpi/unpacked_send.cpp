@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/unpacked_send.hpp"
+
+#include <algorithm>
+
+#include "host_mpi/job.hpp"
+#include "ticket/sends.hpp"
+
+namespace telpher::mpi {
+namespace {
+
+// A link moves whole sectors, and a kernel reads short blocks by many small requests.
+constexpr std::uint64_t short_block = 64;
+
+// A rank that has asked for help once may be unable to open our memory, and one that was never seen
+// to take a message by itself may have its buffers on the host: both need packed bytes.
+bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
+  ticket::peer_table& peers = ticket::peers();
+  if (peer < 0 || !peers.near(peer)) return false;
+  if (path::forced() == path::kind::ipc_unpack) return true;
+  const std::uint64_t block = m.strided->shape.block_bytes;
+  return path::forced() == path::kind::none && peers.pulls(peer) &&
+         m.payload.bytes * std::max<std::uint64_t>(short_block / block, 1) <=
+             config().strided_limit;
+}
+
+bool fits(const pt2pt::send_args& a, const datatype::layout& l, ticket::message& m) noexcept {
+  if (a.mode == pt2pt::send_mode::buffered || !m.info.exportable || !config().ipc) return false;
+  const auto count = static_cast<std::uint64_t>(a.count);
+  const auto shape = datatype::strided_of(l, m.payload.data, count);
+  if (!shape || !shape->within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes,
+                               m.info.base, m.info.bytes))
+    return false;
+  m.strided.emplace(datatype::hold(&l), a.buffer, a.count, *shape);
+  const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
+  if (!receiver_takes_it(m, peer)) return false;
+  path::send_end end = end_of(m, a.mode, peer);
+  return !path::choose_eager(end);
+}
+
+}  // namespace
+
+path::send_end end_of(ticket::message& m, pt2pt::send_mode mode, int peer) noexcept {
+  ticket::peer_table& peers = ticket::peers();
+  path::send_end e{m.payload, &m.info, &m.packed};
+  e.may_announce = peer >= 0 && mode != pt2pt::send_mode::buffered &&
+                   (m.payload.bytes >= ticket::ticket_bytes || peers.small_tickets());
+  e.near = peer >= 0 && peers.shares_node(peer);
+  e.ready = !m.ready;
+  return e;
+}
+
+bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
+                    ticket::message& m) noexcept {
+  if (!l.regular) return false;
+  const bool left = fits(a, l, m);
+  if (!left) m.strided.reset();
+  return left;
+}
+
+status pack_after_all(ticket::message& m) noexcept {
+  const memory::place where = m.payload.where;
+  auto packed = memory::buffer::device(where, m.payload.bytes);
+  TELPHER_TRY(packed);
+  const auto info = memory::describe(where, packed->data());
+  TELPHER_TRY(info);
+  const auto s = memory::stream(where, memory::stream_role::kernel);
+  TELPHER_TRY(s);
+  auto done = memory::pooled_event::acquire(where);
+  TELPHER_TRY(done);
+  const ticket::unpacked& u = *m.strided;
+  TELPHER_TRY(datatype::pack(*where.owner, *u.layout, u.buffer, u.count, packed->data(), *s));
+  const status recorded = done->record(*s);
+  if (failed(recorded)) {
+    memory::wait_for(where, memory::stream_role::kernel);
+    return recorded;
+  }
+  m.packed = std::move(*packed);
+  m.payload.data = static_cast<std::byte*>(m.packed.data());
+  m.info = *info;
+  m.ready = std::move(*done);
+  m.packs = std::move(m.strided->layout);
+  m.strided.reset();
+  return status::ok;
+}
+
+}  // namespace telpher::mpi

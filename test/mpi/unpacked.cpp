@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Types with gaps whose messages no kernel of the sender packs: the receiver's device takes them
+// out of the sender's buffer. To receivers of every kind, early and late, and with the sender's
+// part where a receiver cannot do without.
+#include <chrono>
+#include <thread>
+
+#include "emulated.hpp"
+#include "paths.hpp"
+#include "type_layouts.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+/// More than what the CPU copies through a window (TELPHER_MAPPED_LIMIT).
+std::vector<datatype> make_grids() {
+  std::vector<datatype> list;
+  const auto add = [&](const char* label, const std::function<void(MPI_Datatype*)>& make) {
+    list.emplace_back(label, make);
+  };
+  add("rows of 16", [](MPI_Datatype* t) { MPI_Type_vector(1500, 2, 5, MPI_DOUBLE, t); });
+  add("column of ints", [](MPI_Datatype* t) { MPI_Type_vector(5000, 1, 3, MPI_INT, t); });
+  add("backwards", [](MPI_Datatype* t) { MPI_Type_vector(1500, 3, -7, MPI_DOUBLE, t); });
+  add("face", [](MPI_Datatype* t) {
+    int whole[3] = {30, 21, 19}, part[3] = {25, 17, 8}, start[3] = {2, 1, 5};
+    MPI_Type_create_subarray(3, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, t);
+  });
+  return list;
+}
+
+/// Many elements, of a column each, which lie inside each other.
+datatype columns() {
+  return {"columns", [](MPI_Datatype* t) {
+            MPI_Datatype column;
+            MPI_Type_vector(40, 1, 64, MPI_DOUBLE, &column);
+            MPI_Type_create_resized(column, 0, sizeof(double), t);
+            MPI_Type_free(&column);
+          }};
+}
+
+datatype irregular() {
+  return {"irregular", [](MPI_Datatype* t) {
+            int lengths[3] = {3, 1, 2}, places[3] = {0, 5, 9};
+            MPI_Type_indexed(3, lengths, places, MPI_DOUBLE, t);
+          }};
+}
+
+enum class order { together, receiver_late, sender_in_barrier, type_freed };
+
+void send(const side& from, const buffer& out, order o, MPI_Datatype* owned) {
+  const void* data = const_cast<buffer&>(out).data() + from.where->origin;
+  if (o != order::sender_in_barrier && o != order::type_freed) {
+    MPI_Send(data, from.where->elements, from.type, 1, 5, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Request r;
+  MPI_Isend(data, from.where->elements, from.type, 1, 5, MPI_COMM_WORLD, &r);
+  if (owned) MPI_Type_free(owned);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+void receive(const side& to, buffer& in, order o) {
+  if (o == order::receiver_late) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  if (o == order::sender_in_barrier || o == order::type_freed) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Recv(in.data() + to.where->origin, to.where->elements, to.type, 0, 5, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);
+}
+
+/// Rank 0 sends to rank 1, twice from the same buffer with other content.
+void transfer(suite& s, const side& from, const side& to, order o, std::size_t shift = 0) {
+  const std::size_t bytes = from.where->place.size();
+  buffer out(from.memory, from.where->span), in(to.memory, to.where->span, shift);
+  for (std::uint64_t turn = 0; turn < 2; ++turn) {
+    const std::uint64_t id = mix(s.opt.seed) + bytes + turn;
+    MPI_Datatype copy = MPI_DATATYPE_NULL;
+    side with = from;
+    if (s.rank == 0 && o == order::type_freed) {
+      MPI_Type_dup(from.type, &copy);
+      with.type = copy;
+    }
+    if (s.rank == 0) {
+      put(out, *from.where, id);
+      send(with, out, o, o == order::type_freed ? &copy : nullptr);
+    } else if (s.rank == 1) {
+      in.clear();
+      receive(to, in, o);
+      s.expect_none(check(in, *to.where, id, bytes));
+    }
+  }
+}
+
+/// Nobody packs: the sender launches no kernel.
+void nothing_packed(suite& s, const datatype& t, int count) {
+  const layout l(t.get(), count);
+  const side end{kind::device, t.get(), &l};
+  transfer(s, end, end, order::together);  // the receiver is now known to take messages by itself
+  const long long before = counted("launches");
+  transfer(s, end, end, order::together);
+  if (s.rank == 0 && before >= 0)
+    s.expect_equal(counted("launches") - before, 0, "kernels of the sender");
+  if (s.rank == 1) s.expect(last_path() == "ipc_unpack", "taken out of the sender's buffer");
+}
+
+void other_ends(suite& s, const datatype& t, int count, order o) {
+  const layout own(t.get(), count);
+  const int doubles = as_int(own.place.size() / sizeof(double));
+  const layout flat(MPI_DOUBLE, doubles);
+  const datatype gaps = irregular();
+  const layout scattered(gaps.get(), doubles / 6 + 1);
+  const side from{kind::device, t.get(), &own};
+  for (const kind memory : {kind::device, kind::host}) {
+    s.note("to %s", name(memory));
+    transfer(s, from, {memory, t.get(), &own}, o);
+    transfer(s, from, {memory, MPI_DOUBLE, &flat}, o);
+    transfer(s, from, {memory, gaps.get(), &scattered}, o);
+    transfer(s, from, {memory, MPI_DOUBLE, &flat}, o, 3);  // aligned to no unit
+  }
+}
+
+void all_cases(suite& s) {
+  const char* forced = std::getenv("TELPHER_PATH");
+  const std::vector<datatype> grids = make_grids();
+  const datatype inner = columns();
+  if (s.opt.device && (!forced || std::string_view(forced) == "ipc_unpack")) {
+    for (const datatype& t : grids)
+      s.run(std::string("nothing packed, ") + t.label(), [&] { nothing_packed(s, t, 1); });
+    s.run("nothing packed, columns", [&] { nothing_packed(s, inner, 60); });
+  }
+  constexpr std::pair<order, const char*> orders[] = {{order::together, "together"},
+                                                      {order::receiver_late, "late receiver"},
+                                                      {order::sender_in_barrier, "barrier"},
+                                                      {order::type_freed, "freed type"}};
+  for (const auto& [o, label] : orders) {
+    s.run(std::string(label) + ", face", [&] { other_ends(s, grids.back(), 2, o); });
+    s.run(std::string(label) + ", columns", [&] { other_ends(s, inner, 60, o); });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  all_cases(s);
+  return s.finish();
+}
