@@ -116,9 +116,11 @@ collective_work::collective_work(memory_source& source, const collective_shape& 
   if (in_stream(how)) stream_ = std::make_unique<stream>(source, s.stream_work);
   if (s.how == form::persistent && how != mode::nccl)
     s.which->call(call_, form::persistent, &request_);
+  if (s.how == form::persistent && how == mode::enqueued) stream::match(request_);
 }
 
 collective_work::~collective_work() {
+  if (stream_) stream_->wait();  // which may use the request
   if (shape_.how == form::persistent && how_ != mode::nccl) MPI_Request_free(&request_);
 }
 
@@ -130,6 +132,7 @@ std::unique_ptr<window_buffer> collective_work::make(kind k, int blocks, bool is
 
 void collective_work::begin() {
   if (stream_) stream_->work();
+  if (how_ == mode::enqueued && shape_.how == form::persistent) return stream_->run(request_);
   if (how_ == mode::enqueued) return stream_->call(*shape_.which, call_);
   if (stream_) stream_->wait();
   if (staged_send_ && copies_in_)
@@ -165,7 +168,7 @@ void collective_work::end() {
     nccl_->run(plan_, call_);
   else if (how_ == mode::messages)
     MPI_Waitall(static_cast<int>(messages_.size()), messages_.data(), MPI_STATUSES_IGNORE);
-  else if (shape_.how != form::blocking)
+  else if (how_ != mode::enqueued && shape_.how != form::blocking)
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
   if (staged_receive_ && copies_out_)
     source_.copy(receive_->slot(0), staged_receive_->slot(0), receive_->bytes());

@@ -33,7 +33,8 @@ class subject {
     else
       seconds = contender_.work->run(iterations, plan_.percentiles.empty() ? nullptr : &samples_);
     // Asked at once, because later this rank may receive other messages.
-    if (contender_.how == mode::telpher && who_.path_from >= 0) last_path_ = last_path();
+    const bool ours = contender_.how == mode::telpher || contender_.how == mode::enqueued;
+    if (ours && who_.path_from >= 0) last_path_ = last_path();
     own_seconds_ += seconds;
     double sum = who_.counts ? seconds : 0;
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, who_.comm);

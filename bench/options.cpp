@@ -273,6 +273,7 @@ class parser {
   }
 
   void take_mode(const std::string& v) {
+    if (v == "enqueued") return void(options_.by_hand = false);
     options_.telpher = options_.staged = options_.others = false;
     for (const std::string& one : split(v, ',')) {
       const bool both = one == "both" || one == "all";
@@ -306,6 +307,7 @@ class parser {
         options_.persistent || options_.type.what != derived::kind::none || options_.limit;
     const bool collectives_only = !options_.telpher && !options_.staged;
     if (options_.enqueue) check_enqueue();
+    if (!options_.enqueue && !options_.by_hand) stop("--mode enqueued is for --enqueue");
     for (const std::string& one : options_.commands) {
       if (!TELPHER_HAS_PERSISTENT_COLLECTIVES && one.ends_with("_persistent"))
         stop("this MPI has no persistent collectives: no " + one);
@@ -336,13 +338,13 @@ class parser {
   void check_enqueue() {
     if (options_.persistent || mode_given_ || options_.limit || !options_.how.percentiles.empty())
       stop(
-          "--enqueue is not for --persistent, --mode, --memory-copy-limit or --percentiles: single "
-          "iterations are not seen, and it has modes of its own");
+          "--enqueue is not for --persistent, --memory-copy-limit, --percentiles or a --mode but "
+          "enqueued: single iterations are not seen, and it has modes of its own");
     for (const std::string& one : options_.commands) {
       const collective* which = nullptr;
       form how = form::blocking;
       const bool is_collective = find_collective(one, which, how);
-      if (is_collective ? how != form::blocking || !stream::offers(*which)
+      if (is_collective ? how == form::nonblocking || !stream::offers(*which, how)
                         : one != "latency" && one != "multi_lat")
         stop("--enqueue: there is no enqueued form of " + one);
     }

@@ -30,6 +30,7 @@ struct options {
   std::string allocation = "telpher";
   std::vector<int> devices;     // rank i uses devices[i % size]; empty: by local rank
   bool enqueue = false;         // in the order of a stream
+  bool by_hand = true;          // beside it
   std::size_t stream_work = 0;  // bytes
   bool limit = false;
   bool csv = false;

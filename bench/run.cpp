@@ -18,6 +18,7 @@ test test_of(const std::string& command) {
 }
 
 std::vector<mode> modes_of(const options& o) {
+  if (o.enqueue && !o.by_hand) return {mode::enqueued};
   if (o.enqueue) return {mode::enqueued, mode::by_hand};
   std::vector<mode> modes;
   if (o.telpher) modes.push_back(mode::telpher);

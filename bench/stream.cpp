@@ -25,6 +25,9 @@ struct stream_functions {
   TELPHER_FUNCTION(memset_async);
   TELPHER_FUNCTION(send_enqueue);
   TELPHER_FUNCTION(recv_enqueue);
+  TELPHER_FUNCTION(match);
+  TELPHER_FUNCTION(start_enqueue);
+  TELPHER_FUNCTION(wait_enqueue);
   TELPHER_FUNCTION(barrier_enqueue);
   TELPHER_FUNCTION(bcast_enqueue);
   TELPHER_FUNCTION(gather_enqueue);
@@ -128,8 +131,8 @@ bool stream::present(memory_source& source) {
   return functions().stream_create && functions().exscan_enqueue && source.device_count() > 0;
 }
 
-bool stream::offers(const collective& c) {
-  return form_of(c) != nullptr;
+bool stream::offers(const collective& c, form how) {
+  return how == form::persistent || form_of(c) != nullptr;
 }
 
 void stream::work() {
@@ -153,6 +156,15 @@ void stream::receive(void* to, int count, MPI_Datatype type, int from, int tag, 
 
 void stream::call(const collective& c, const arguments& a) {
   check(form_of(c)->call(a, native_), c.name);
+}
+
+void stream::match(MPI_Request request) {
+  check(functions().match(1, &request), "telpher_match");
+}
+
+void stream::run(MPI_Request& request) {
+  check(functions().start_enqueue(request, native_), "telpher_start_enqueue");
+  check(functions().wait_enqueue(&request, MPI_STATUS_IGNORE, native_), "telpher_wait_enqueue");
 }
 
 }  // namespace telpher::bench

@@ -21,8 +21,8 @@ class stream {
 
   /// Whether the library in the process has these calls, and a device to make streams on.
   static bool present(memory_source& source);
-  /// Whether a collective has an enqueued form here.
-  static bool offers(const collective& c);
+  /// Whether a collective can be enqueued here. A persistent one can always, as a request.
+  static bool offers(const collective& c, form how);
 
   /// What stands for the program's kernel; in the stream.
   void work();
@@ -30,6 +30,10 @@ class stream {
   void send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
   void receive(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm);
   void call(const collective& c, const arguments& a);
+  /// Of a persistent request that is matched: collective.
+  static void match(MPI_Request request);
+  /// Starts it, and waits for it, in the stream.
+  void run(MPI_Request& request);
 
  private:
   memory_source& source_;

@@ -29,7 +29,8 @@ const char* const usage =
                            other (what else stands beside a test: messages beside one-sided operations and
                            neighbourhoods, a plain copy beside packing, faces packed by the program, files
                            and host memory), both (telpher and staged), or all in turn (all; both for pairs;
-                           not staged where all buffers are host memory)
+                           not staged where all buffers are host memory); enqueued: --enqueue without
+                           the same by hand
       --pairs N            pairs of multi_lat and mbw_mr (half of the ranks)
   -w, --window N           messages in flight of bw, bibw, mbw_mr (64)
       --window-memory SIZE most memory of a window's slots on one rank (64m)
@@ -44,8 +45,9 @@ const char* const usage =
       --type TYPE          elements that are reduced: float, double, int, char (float)
       --op OP              sum, max, min (sum)
       --neighbours D[:R]   neighbourhoods: grid of D dimensions, ranks up to R away on an axis (1:1)
-      --enqueue            latency, multi_lat and collectives in the order of a stream, beside the same by
-                           hand: a wait for the stream, then MPI's call
+      --enqueue            latency, multi_lat and collectives in the order of a stream (persistent ones
+                           matched by telpher_match), beside the same by hand: a wait for the stream,
+                           then MPI's call
       --stream-work SIZE   with --enqueue: device memory that is filled in the stream before each message or
                            call, in a kernel's place; beside a non-blocking collective such fills
                            take the place of computing by the CPU, for the overlap (0)

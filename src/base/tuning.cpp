@@ -47,6 +47,8 @@ bool take_choice(const std::vector<std::string>& words, table& out) {
   const bool built_in = words[4] == "builtin";
   if (words.size() != (built_in ? 5 : 6)) return false;
   choice c{words[1], any_size, 0, words[4], built_in ? "" : words[5]};
+  if (words[0] == "replay_choice") c.of = calls::replayed;
+  if (words[0] == "enqueued_choice") c.of = calls::enqueued;
   if (words[2] != "unlimited" && !number(words[2], c.most_bytes)) return false;
   if (!number(words[3], c.most_ranks)) return false;
   out.choices.push_back(c);
@@ -59,7 +61,9 @@ bool take_line(std::string_view line, table& out) {
   const auto words = words_of(line);
   if (words.empty()) return false;
   if (words.front() == "set") return take_setting(words, out);
-  return words.front() == "choice" && take_choice(words, out);
+  for (const char* known : {"choice", "replay_choice", "enqueued_choice"})
+    if (words.front() == known) return take_choice(words, out);
+  return false;
 }
 
 lasting<std::unique_ptr<const table>> kept;

@@ -9,6 +9,8 @@
 //   set mapped_limit 16384
 //   choice allreduce 65536 2 push packed                  operation, most bytes, most ranks, how
 //   choice allreduce 262144 2 builtin                     up to here the built-in choice is as good
+//   replay_choice allreduce 524288 2 push lines           for what streams start without the host
+//   enqueued_choice allreduce 1048576 2 push lines        for enqueued calls that come again alone
 //   check 0123456789abcdef                                of everything before this line
 //
 // Nothing in a table can make a program wrong. Its settings are those of the table of measured
@@ -28,12 +30,17 @@ namespace telpher::tuning {
 
 constexpr std::uint64_t any_size = ~std::uint64_t{0};
 
+/// Calls that a row serves: any, all that streams start without the host, or of these only enqueued
+/// ones, whose buffers peers do not map.
+enum class calls : std::uint8_t { any, replayed, enqueued };
+
 struct choice {
   std::string operation;
   std::uint64_t most_bytes = 0;  // any_size: "unlimited"
   int most_ranks = 0;
   std::string algorithm;  // "builtin", and no transport: by the built-in table
   std::string transport;
+  calls of = calls::any;
 };
 
 struct table {

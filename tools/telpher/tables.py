@@ -5,9 +5,13 @@ The library alone decides which one is in force."""
 import glob
 import os
 
-from . import libraries
+from . import UserError, libraries
 
 FIRST = "telpher-table 1"
+# The first word of rows, and the macro of selection.def, by the form of the calls that they were measured on.
+WORDS = {"blocking": "choice", "matched": "replay_choice", "enqueued": "enqueued_choice"}
+MACROS = {"choice": "TELPHER_CHOICE", "replay_choice": "TELPHER_REPLAY_CHOICE",
+          "enqueued_choice": "TELPHER_ENQUEUED_CHOICE"}
 
 
 def sum_of(text: str) -> str:
@@ -19,13 +23,37 @@ def sum_of(text: str) -> str:
 
 
 def write(machine: list, comments: list, settings: dict, choices: list) -> str:
-    """The text of a table. A choice: (operation, bytes or 0 for any size, ranks, algorithm, transport)."""
+    """The text of a table. A choice: (operation, bytes or 0 for any size, ranks, algorithm, transport, form)."""
     lines = [FIRST, *(f"# {one}" for one in comments), *(f"machine {one}" for one in machine)]
     lines += [f"set {name} {value}" for name, value in settings.items()]
-    for operation, size, ranks, algorithm, transport in choices:
-        lines.append(f"choice {operation} {size or 'unlimited'} {ranks} {algorithm} {transport}".rstrip())
+    for operation, size, ranks, algorithm, transport, form in choices:
+        lines.append(f"{WORDS[form]} {operation} {size or 'unlimited'} {ranks} {algorithm} {transport}".rstrip())
     text = "\n".join(lines) + "\n"
     return f"{text}check {sum_of(text)}\n"
+
+
+def as_selection(path: str) -> str:
+    """The rows of a table as src/coll/exchange/selection.def has them: how the built-in table is made."""
+    try:
+        with open(path) as file:
+            text = file.read(1 << 20)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    body, _, check = text.rpartition("check ")
+    if not text.startswith(FIRST + "\n") or check.strip() != sum_of(body):
+        raise UserError(f"{path} is damaged, or no table; make one with telpher tune --whole -o {path}")
+    found = []
+    for number, line in enumerate(body.splitlines(), 1):
+        words = line.split()
+        if not words or words[0] not in MACROS:
+            continue
+        if words[4] == "builtin":
+            raise UserError(f"{path}: line {number} leaves calls to the built-in table, so this cannot take its place; "
+                            "make the table with telpher tune --whole")
+        library = words[5] == "vendor"
+        macro = "TELPHER_VENDOR_CHOICE" if library else MACROS[words[0]]
+        found.append(f"{macro}({', '.join(words[1:4] if library else words[1:6])})")
+    return "".join(line + "\n" for line in found)
 
 
 def file_of(machine: list) -> str:

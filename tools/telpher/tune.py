@@ -7,6 +7,7 @@ variants in turn, so that a disturbance hits all alike; a round that is interrup
 from the built-in one only where it was faster by more than --margin."""
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -15,18 +16,27 @@ import tempfile
 import time
 
 from . import UserError, info, jobs, libraries, tables
-from .tune_choices import BUILT_IN, OPERATIONS, Trial, Variant, all_choices, between, bound
+from .tune_choices import (BLOCKING, BUILT_IN, ENQUEUED, FORMS, MATCHED, OPERATIONS, STREAMED, Trial, Variant,
+                           all_choices, between, bound)
 
-# (algorithm, transport in a row of a table, TELPHER_COLL_TRANSPORT, the paths that show that it ran so). Where ranks
-# share a device, what would exchange is stepped.
+# (algorithm, transport in a row of a table, TELPHER_COLL_TRANSPORT, the paths that show that it ran so, the forms of
+# calls that can take it). Where ranks share a device, what would exchange is stepped.
 WAYS = (
-    ("push", "packed", "auto", ("coll_packed",)),
-    ("two_shot_push", "packed", "auto", ("coll_packed",)),
-    ("one_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
-    ("two_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
-    ("one_shot", "stepped", "stepped", ("coll_stepped",)),
-    ("library", "vendor", "vendor", ("coll_vendor",)),
+    ("push", "packed", "auto", ("coll_packed",), FORMS),
+    ("two_shot_push", "packed", "auto", ("coll_packed",), FORMS),
+    ("push", "lines", "lines", ("coll_lines",), (ENQUEUED, MATCHED)),
+    ("two_shot_push", "lines", "lines", ("coll_lines",), (ENQUEUED, MATCHED)),
+    ("one_shot", "exchange", "auto", ("coll_exchange", "coll_stepped"), FORMS),
+    ("two_shot", "exchange", "auto", ("coll_exchange", "coll_stepped"), FORMS),
+    ("one_shot", "stepped", "stepped", ("coll_stepped",), (BLOCKING,)),
+    ("library", "vendor", "vendor", ("coll_vendor",), (BLOCKING,)),
 )
+# How telpher-bench measures a form: what its tests' names end in, and its options.
+BENCH = {
+    BLOCKING: ("", ["--mode", "telpher"]),
+    ENQUEUED: ("", ["--enqueue", "--mode", "enqueued"]),
+    MATCHED: ("_persistent", ["--enqueue", "--mode", "enqueued"]),
+}
 # Setting: tests, what it is put to so that the way below it is always or never taken, whether it is a lower bound.
 BOUNDS = {
     "mapped_limit": (("latency", "bw"), "1m", "0", False),
@@ -45,6 +55,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--min-time", default="0.05", metavar="SECONDS", help="for each size in each round (0.05)")
     p.add_argument("--margin", type=float, default=0.05, metavar="PART", help="less is no difference (0.05)")
     p.add_argument("--only", default="", metavar="TESTS", help="collectives to look at, or bounds; else all")
+    p.add_argument("--forms", default=",".join(FORMS), metavar="FORMS", help="of enqueued (calls that "
+                   "come again in streams), matched\n(persistent ones after telpher_match), blocking; all three")
+    p.add_argument("--whole", action="store_true", help="leave nothing to the built-in choices: the fastest of "
+                   "what was measured, for every size")
+    p.add_argument("--as-selection", default="", metavar="FILE", help="only print a table in the form of "
+                   "selection.def, whose rows are built in")
     p.add_argument("--mpi", default="", metavar="mpich|ompi|mpi_abi", help="the MPI to measure with")
     p.add_argument("--backend", default="", metavar="NAME", help="cuda, hip, sycl or emu")
     p.add_argument("-o", "--output", default="", metavar="FILE", help="the table (where the library looks for it)")
@@ -67,14 +83,16 @@ def size_of(text: str) -> int:
 # --- what is measured ---
 
 
-def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: str) -> subprocess.CompletedProcess:
+def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: str,
+          form: str = BLOCKING) -> subprocess.CompletedProcess:
+    ending, how = BENCH[form]
     telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
-    command = [*telpher, "bench", "-n", str(ranks), *more, "--mode", "telpher", "--json", file]
+    command = [*telpher, "bench", "-n", str(ranks), *more, *how, "--json", file]
     for name in ("mpi", "backend"):
         command += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
     environment = dict(os.environ) | {"TELPHER_TABLE": "off"}
     environment |= {"TELPHER_" + name.upper(): value for name, value in settings.items()}
-    return jobs.run([*command, ",".join(tests)], env=environment, timeout=options.timeout)
+    return jobs.run([*command, ",".join(test + ending for test in tests)], env=environment, timeout=options.timeout)
 
 
 def machine_of(options, folder: str) -> list:
@@ -105,21 +123,25 @@ def wanted(options, names) -> tuple:
     return tuple(name for name in names if name in asked)
 
 
-def collective_variants(options, ranks: int) -> list:
-    tests = wanted(options, OPERATIONS)
+def tests_of(options, form: str) -> tuple:
+    return wanted(options, OPERATIONS if form == BLOCKING else STREAMED)
+
+
+def collective_variants(options, ranks: int, form: str) -> list:
+    tests = tests_of(options, form)
     if not tests:
         return []
-    known, found = algorithms(), [Variant(BUILT_IN, ranks, tests, {})]
-    for algorithm, transport, forced, paths in WAYS:
+    known, found = algorithms(), [Variant(BUILT_IN, ranks, tests, {}, form=form)]
+    for algorithm, transport, forced, paths, forms in WAYS:
         own = tuple(t for t in tests if algorithm == "library" or algorithm in known.get(t, ()))
-        if not own:
+        if not own or form not in forms:
             continue
         settings = {"coll_transport": forced}
         if algorithm == "library":
             settings["ccl"] = "on"
         else:
             settings["coll_algorithm"] = ",".join(f"{t}={algorithm}" for t in own)
-        found.append(Variant(f"{algorithm} {transport}", ranks, own, settings, paths))
+        found.append(Variant(f"{algorithm} {transport}", ranks, own, settings, paths, form=form))
     return found
 
 
@@ -135,7 +157,9 @@ def bound_variants(options) -> list:
 def rows_of(variant: Variant, file: str) -> dict:
     with open(file) as document:
         rows = json.load(document)["rows"]
-    return {(r["test"], r["bytes"]): r["us"] for r in rows if not variant.keep or r["path"] in variant.keep}
+    ending, _ = BENCH[variant.form]
+    return {(r["test"].removesuffix(ending), r["bytes"]): r["us"] for r in rows
+            if not variant.keep or r["path"] in variant.keep}
 
 
 def run_round(options, variants: list, folder: str, head: str) -> list:
@@ -144,18 +168,19 @@ def run_round(options, variants: list, folder: str, head: str) -> list:
     for number, variant in enumerate(list(variants)):
         passed = time.monotonic() - began
         left = f", some {passed / number * (len(variants) - number):.0f} s left in it" if number else ""
-        say(options, f"{head}, run {number + 1} of {len(variants)}: {variant.name}, {variant.ranks} ranks{left}")
+        what = f"{variant.name}, {variant.form}"
+        say(options, f"{head}, run {number + 1} of {len(variants)}: {what}, {variant.ranks} ranks{left}")
         file = os.path.join(folder, "rows.json")
         more = ["-s", options.sizes, "--min-time", options.min_time, "--batches", "5"]
         try:
-            answer = bench(options, variant.ranks, variant.tests, variant.settings, more, file)
+            answer = bench(options, variant.ranks, variant.tests, variant.settings, more, file, variant.form)
             code, text = answer.returncode, answer.stderr.strip()
         except subprocess.TimeoutExpired:
             code, text = 1, f"no end within {options.timeout} s"
         if "table" in variant.settings and "the table" in text:
             raise UserError(text.splitlines()[0])  # it was not used: a trial of it says nothing
         if code != 0:
-            say(options, f"left out: {variant.name}: {text.splitlines()[-1] if text else f'exit code {code}'}")
+            say(options, f"left out: {what}: {text.splitlines()[-1] if text else f'exit code {code}'}")
         found.append(rows_of(variant, file) if code == 0 else {})
     return found
 
@@ -197,11 +222,12 @@ def trial_of(options, counts: list, candidate: str, folder: str) -> "Trial | Non
     """The table in that file beside the built-in choices; none if no round of them was whole."""
     pairs = {}
     of_bounds = [test for name in wanted(options, BOUNDS) for test in BOUNDS[name][0]]
-    for ranks in sorted({*counts, *([2] if of_bounds else [])}):
-        tests = (*(wanted(options, OPERATIONS) if ranks in counts else ()), *(of_bounds if ranks == 2 else ()))
-        tests = tuple(dict.fromkeys(tests))
-        pairs[ranks] = (Variant("trial: built-in", ranks, tests, {}),
-                        Variant("trial: the table", ranks, tests, {"table": candidate}))
+    for ranks, form in itertools.product(sorted({*counts, *([2] if of_bounds else [])}), FORMS):
+        tests = tests_of(options, form) if ranks in counts and form in options.forms else ()
+        tests = tuple(dict.fromkeys((*tests, *(of_bounds if ranks == 2 and form == BLOCKING else ()))))
+        if tests:
+            pairs[ranks, form] = (Variant("trial: built-in", ranks, tests, {}, form=form),
+                                  Variant("trial: the table", ranks, tests, {"table": candidate}, form=form))
     rounds = measure(options, [one for pair in pairs.values() for one in pair], folder)
     return Trial(pairs, options.margin) if rounds else None
 
@@ -226,6 +252,9 @@ def check(options) -> list:
     unknown = set(options.only.split(",")) - {"", *OPERATIONS, *BOUNDS}
     if unknown:
         raise UserError(f"--only {sorted(unknown)[0]}: it takes {', '.join([*OPERATIONS, *BOUNDS])}")
+    options.forms = options.forms.split(",")
+    if strange := sorted(set(options.forms) - set(FORMS)):
+        raise UserError(f"--forms {strange[0]}: it takes {', '.join(FORMS)}")
     options.sizes = options.sizes or ",".join(str(4**power) for power in range(3, 13))
     sizes = sorted({size_of(word) for word in options.sizes.split(",")})
     options.sizes = ",".join(map(str, sizes))
@@ -245,25 +274,30 @@ def save(path: str, text: str) -> None:
 
 def tune(arguments: list) -> int:
     options = parser().parse_args(arguments)
+    if options.as_selection:
+        print(tables.as_selection(options.as_selection), end="")
+        return 0
     sizes = check(options)
     jobs.interrupt_on_terminate()
     trial = None
     with tempfile.TemporaryDirectory(prefix="telpher-tune-") as folder:
         machine = machine_of(options, folder)
         counts = rank_counts(options)
-        variants = [v for ranks in counts for v in collective_variants(options, ranks)] + bound_variants(options)
+        variants = [v for ranks in counts for form in FORMS if form in options.forms
+                    for v in collective_variants(options, ranks, form)] + bound_variants(options)
         say(options, f"machine: {'; '.join(machine)}")
         rounds = measure(options, variants, folder)
         if rounds == 0:
             return 130
-        bounds, choices = all_bounds(variants, options, sizes), all_choices(variants, sizes, options.margin)
+        bounds = all_bounds(variants, options, sizes)
+        choices = all_choices(variants, sizes, options.margin, whole=options.whole)
         if rounds == options.rounds and (bounds or choices):
             candidate = os.path.join(folder, "candidate")
             save(candidate, tables.write(machine, [], {name: one[0] for name, one in bounds.items()}, choices))
             trial = trial_of(options, counts, candidate, folder)
     if trial:
         bounds = {name: one for name, one in bounds.items() if trial.confirms_bound(*one[1:])}
-        choices = all_choices(variants, sizes, options.margin, trial)
+        choices = choices if options.whole else all_choices(variants, sizes, options.margin, trial)
         variants += [one for pair in trial.pairs.values() for one in pair]
     settings = {name: one[0] for name, one in bounds.items()}
     comments = [
@@ -280,7 +314,8 @@ def tune(arguments: list) -> int:
 def report(options, path: str, machine: list, settings: dict, choices: list, variants: list) -> None:
     if options.json:
         runs = [
-            {"variant": v.name, "ranks": v.ranks, "test": test, "bytes": size, "us": [r[test, size] for r in v.rounds]}
+            {"variant": v.name, "form": v.form, "ranks": v.ranks, "test": test, "bytes": size,
+             "us": [r[test, size] for r in v.rounds]}
             for v in variants
             for test, size in sorted(set.intersection(*(set(r) for r in v.rounds)))
         ]
@@ -288,8 +323,8 @@ def report(options, path: str, machine: list, settings: dict, choices: list, var
         return
     for name, value in settings.items():
         print(f"  {name} {value}")
-    for operation, size, ranks, algorithm, transport in choices:
-        print(f"  {operation} to {size or 'any size'} on {ranks} ranks: {algorithm} {transport}".rstrip())
+    for operation, size, ranks, algorithm, transport, form in choices:
+        print(f"  {operation}, {form}, to {size or 'any size'} on {ranks} ranks: {algorithm} {transport}".rstrip())
     same = not settings and not choices
     print(f"{path}: {'the built-in choices are as good' if same else 'differs from the built-in choices'}")
     print("in force" if not options.output else f"in force with TELPHER_TABLE={path}", "from the next start on")

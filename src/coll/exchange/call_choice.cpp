@@ -113,10 +113,13 @@ void print_origin(const choice& c, char* text, std::size_t size) noexcept {
     return;
   }
   const char* table = from.of == origin::table::tuned ? "tuned" : "built-in";
+  const char* calls = from.calls == tuning::calls::enqueued   ? " enqueued"
+                      : from.calls == tuning::calls::replayed ? " replay"
+                                                              : "";
   if (from.most_bytes == tuning::any_size)
-    std::snprintf(text, size, " (%s row: any size, to %d ranks)", table, from.most_ranks);
+    std::snprintf(text, size, " (%s%s row: any size, to %d ranks)", table, calls, from.most_ranks);
   else
-    std::snprintf(text, size, " (%s row: to %llu bytes, to %d ranks)", table,
+    std::snprintf(text, size, " (%s%s row: to %llu bytes, to %d ranks)", table, calls,
                   static_cast<unsigned long long>(from.most_bytes), from.most_ranks);
 }
 

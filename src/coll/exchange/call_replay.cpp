@@ -39,7 +39,7 @@ call::then call::make_room() noexcept {
   std::function<void()> gone;
   if (facts_.any_buffers) gone = [channel = &c_] { channel->release(); };
   auto made = kernel_replay::make({chosen_, arguments_.where, arguments_.reduce, facts_.unit,
-                                   all_depend(problem_), c_.rank, std::move(gone)});
+                                   volume(), all_depend(problem_), c_.rank, std::move(gone)});
   if (made) {
     replay_ = std::move(*made);
     c_.protocol.own().workspace = replay_->room();

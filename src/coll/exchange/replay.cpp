@@ -154,6 +154,7 @@ status kernel_replay::start(device::stream s, bool captured) noexcept {
   const status done =
       where().owner->launch(terms_.reduce.body(), &parameters_, blocks, terms_.chosen.threads, s);
   if (failed(done) && !captured) room_->takes_back(first_waiter_, waiters);
+  if (done == status::ok && !captured) path::count(kind_of(terms_.chosen.by), terms_.volume);
   return done;
 }
 

@@ -29,8 +29,9 @@ class kernel_replay final : public replay {
     choice chosen;
     memory::place where;
     reduction reduce;
-    std::uint64_t unit;  // bytes of an element
-    bool all_depend;     // who has ended the call knows that all ranks have begun it
+    std::uint64_t unit;    // bytes of an element
+    std::uint64_t volume;  // bytes of the longest vector of any rank
+    bool all_depend;       // who has ended the call knows that all ranks have begun it
     int rank;
     std::function<void()> gone;  // called then; only where start_on() serves
   };

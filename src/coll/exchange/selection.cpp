@@ -13,9 +13,7 @@ namespace telpher::coll::exchange {
 namespace {
 
 constexpr std::uint64_t unlimited = tuning::any_size;
-
-/// Calls that a row serves: any, all replays, or those on any buffers.
-enum class calls : std::uint8_t { any, replayed, enqueued };
+using tuning::calls;
 
 // A tuned row without an algorithm: up to that size the built-in rows decide.
 struct row {
@@ -45,14 +43,14 @@ constexpr row rows[] = {
 lasting<std::vector<row>> tuned_rows;
 
 bool from_string(const std::string& text, transport& by) {
-  for (const transport t :
-       {transport::packed, transport::exchange, transport::stepped, transport::vendor})
+  for (const transport t : {transport::packed, transport::lines, transport::exchange,
+                            transport::stepped, transport::vendor})
     if (path::to_string(kind_of(t)) == "coll_" + text) return by = t, true;
   return false;
 }
 
 bool take_row(const tuning::choice& c, row& out) {
-  out = {operation::allreduce, c.most_bytes, c.most_ranks, nullptr, transport::exchange};
+  out = {operation::allreduce, c.most_bytes, c.most_ranks, nullptr, transport::exchange, c.of};
   if (!coll::from_string(c.operation.c_str(), out.what)) return false;
   if (c.algorithm == "builtin") return true;
   if (!from_string(c.transport, out.by)) return false;
@@ -274,7 +272,7 @@ bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, co
     if (r.of == calls::enqueued && !f.any_buffers) continue;
     if (!r.algorithm) return false;
     if (!accept_row(c, r, p, f, me)) continue;
-    c.from = {of, r.most_bytes, r.most_ranks};
+    c.from = {of, r.most_bytes, r.most_ranks, r.of};
     return true;
   }
   return false;

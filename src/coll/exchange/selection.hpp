@@ -54,6 +54,7 @@ struct origin {
   enum class table : std::uint8_t { none, built_in, tuned, setting } of = table::none;
   std::uint64_t most_bytes = 0;
   int most_ranks = 0;
+  tuning::calls calls = tuning::calls::any;
 };
 
 struct choice {

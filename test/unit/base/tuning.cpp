@@ -39,12 +39,17 @@ TEST_CASE(a_table_is_read) {
   std::string why;
   const std::string text = sealed(
       "# of people\nmachine telpher 0.1.0\nmachine device 8 x Name of it\nset mapped_limit 4k\n"
-      "choice allreduce 65536 2 push packed\nchoice allreduce unlimited 4 builtin\n");
+      "choice allreduce 65536 2 push packed\nchoice allreduce unlimited 4 builtin\n"
+      "replay_choice bcast 64 2 push lines\nenqueued_choice scan unlimited 2 builtin\n");
   REQUIRE(tuning::parse(text, t, why));
   CHECK_EQ(t.machine.size(), 2u);
   CHECK_EQ(t.machine[1], "device 8 x Name of it");
   CHECK_EQ(t.settings.size(), 1u);
-  REQUIRE(t.choices.size() == 2);
+  REQUIRE(t.choices.size() == 4);
+  CHECK(t.choices[0].of == tuning::calls::any);
+  CHECK(t.choices[2].of == tuning::calls::replayed);
+  CHECK_EQ(t.choices[2].transport, "lines");
+  CHECK(t.choices[3].of == tuning::calls::enqueued);
   CHECK_EQ(t.choices[0].most_bytes, 65536u);
   CHECK_EQ(t.choices[0].transport, "packed");
   CHECK(t.choices[1].most_bytes == tuning::any_size);
@@ -70,6 +75,8 @@ TEST_CASE(lines_that_say_what_they_may_not_are_named) {
   CHECK(says(sealed("choice allreduce 1 0 push packed\n"), "line 2"));
   CHECK(says(sealed("choice allreduce 1 2 push\n"), "line 2"));
   CHECK(says(sealed("choice allreduce 1 2 builtin packed\n"), "line 2"));
+  CHECK(says(sealed("replay_choice allreduce 1 2 push\n"), "line 2"));
+  CHECK(says(sealed("late_choice allreduce 1 2 push packed\n"), "line 2"));
   CHECK(says(sealed("do this\n"), "line 2"));
   CHECK(says(sealed("   \n"), "line 2"));
 }

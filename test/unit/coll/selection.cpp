@@ -69,6 +69,38 @@ TEST_CASE(replays_have_rows_of_their_own) {
   }
 }
 
+TEST_CASE(tuned_rows_of_each_form_of_calls) {
+  using tuning::calls;
+  REQUIRE(taken({{"allreduce", tuning::any_size, 2, "one_shot", "exchange", calls::enqueued},
+                 {"allreduce", tuning::any_size, 2, "two_shot_push", "lines", calls::replayed},
+                 {"allreduce", 4096, 2, "push", "packed", calls::replayed},
+                 {"allreduce", tuning::any_size, 2, "two_shot", "exchange"}}));
+  tuning::put_in_force({});
+  problem p;
+  p.what = operation::allreduce;
+  p.ranks = 2;
+  p.count = 64;
+  exchange::facts f;
+  f.unit = 4;
+  f.exportable = true;
+  const auto chosen_as = [&](const char* name, transport by, calls of) {
+    const auto c = exchange::choose(p, f, 0);
+    REQUIRE(c.what);
+    CHECK_EQ(std::string(c.what->name), name);
+    CHECK(c.by == by);
+    CHECK(c.from.of == origin::table::tuned);
+    CHECK(c.from.calls == of);
+  };
+  chosen_as("two_shot", transport::exchange, calls::any);
+  f.replayed = true;
+  chosen_as("push", transport::packed, calls::replayed);  // no lines between these devices
+  f.lines = true;
+  chosen_as("two_shot_push", transport::lines, calls::replayed);
+  f.any_buffers = true;
+  chosen_as("one_shot", transport::exchange, calls::enqueued);
+  tuning::drop();
+}
+
 TEST_CASE(lines_are_for_replays_between_devices_that_deliver_them) {
   problem p;
   p.what = operation::allreduce;

@@ -141,7 +141,8 @@ class Planted(unittest.TestCase):
 
     def test_a_tuned_table_of_another_machine(self):
         path = Path(self.folder.name, "other.table")
-        path.write_text(tables.write(["cuda 8 x H200"], [], {}, [("allreduce", 0, 2, "one_shot", "exchange")]))
+        row = ("allreduce", 0, 2, "one_shot", "exchange", "blocking")
+        path.write_text(tables.write(["cuda 8 x H200"], [], {}, [row]))
         self.bad(doctor(TELPHER_TABLE=str(path)), "tuned table", "other.table is refused: of another machine")
 
     def test_a_damaged_tuned_table(self):

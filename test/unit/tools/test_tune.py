@@ -4,6 +4,7 @@ takes it, refuses those that are damaged or of another machine, and falls back w
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,26 +29,55 @@ class Decisions(unittest.TestCase):
     def variants(self, **times):
         found = []
         for name, of_sizes in times.items():
-            one = tune.Variant(name.replace("_", " ") if name != "built_in" else tune.BUILT_IN, 2, ("allreduce",), {})
+            name = tune.BUILT_IN if name == "built_in" else " ".join(name.rsplit("_", 1))
+            one = tune.Variant(name, 2, ("allreduce",), {})
             one.rounds = [{("allreduce", size): us for size, us in of_sizes.items()}]
             found.append(one)
         return found
 
     def choices(self, **times):
-        return tune.choices_of(self.variants(**times), 2, "allreduce", [1, 2, 4, 8], 0.05)
+        return tune.Column(self.variants(**times), 2, "allreduce", [1, 2, 4, 8], 0.05).complete()
 
     def test_only_what_is_clearly_faster_differs(self):
         rows = self.choices(built_in={1: 10, 2: 10, 4: 10, 8: 10}, push_packed={1: 5, 2: 6, 4: 9.9, 8: 20})
-        self.assertEqual(rows, [("allreduce", 2, 2, "push", "packed"), ("allreduce", 0, 2, "builtin", "")])
+        self.assertEqual(rows, [("allreduce", 2, 2, "push", "packed", "blocking"),
+                                ("allreduce", 0, 2, "builtin", "", "blocking")])
 
     def test_the_built_in_choice_between_two_others(self):
         rows = self.choices(built_in={1: 9, 2: 5, 4: 9, 8: 9}, push_packed={1: 5, 2: 5, 4: 5, 8: 5})
-        self.assertEqual([row[1:] for row in rows][:3],
+        self.assertEqual([row[1:5] for row in rows][:3],
                          [(1, 2, "push", "packed"), (2, 2, "builtin", ""), (8, 2, "push", "packed")])
 
     def test_a_variant_that_failed_is_not_chosen(self):
         self.assertEqual(self.choices(built_in={1: 9, 2: 9, 4: 9, 8: 9}, push_packed={}),
-                         [("allreduce", 0, 2, "builtin", "")])
+                         [("allreduce", 0, 2, "builtin", "", "blocking")])
+
+    def test_what_not_every_call_can_take_has_another_row_behind_it(self):
+        times = {"built_in": {1: 10, 2: 10, 4: 10, 8: 10}, "push_packed": {1: 5, 2: 9.9, 4: 9, 8: 9},
+                 "push_lines": {1: 7, 2: 6, 4: 6, 8: 20}}
+        self.assertEqual([row[1:5] for row in self.choices(**times)],
+                         [(1, 2, "push", "packed"), (4, 2, "push", "lines"), (4, 2, "builtin", ""),
+                          (8, 2, "push", "packed"), (0, 2, "builtin", "")])
+
+    def test_a_whole_table_leaves_nothing_to_the_built_in_one(self):
+        times = {"push_packed": {1: 5, 2: 5, 4: 9, 8: 9}, "two_shot_exchange": {1: 9, 2: 4.9, 4: 7, 8: 8},
+                 "library_vendor": {1: 99, 2: 99, 4: 7.9, 8: 5}}
+        rows = tune.Column(self.variants(**times), 2, "allreduce", [1, 2, 4, 8], 0.05, whole=True).complete()
+        self.assertEqual([row[1:5] for row in rows], [(2, 2, "push", "packed"), (4, 2, "two_shot", "exchange"),
+                                                      (0, 2, "library", "vendor"), (0, 2, "two_shot", "exchange")])
+
+    def test_each_form_has_rows_of_its_own(self):
+        found = []
+        for form in ("blocking", "matched"):
+            built_in, push = self.variants(built_in={1: 10}, push_packed={1: 5})
+            push.keep, built_in.form, push.form = ("coll_packed",), form, form
+            found += [built_in, push]
+        rows = tune.all_choices(found, [1], 0.05)
+        self.assertEqual([(row[1], row[3], row[5]) for row in rows],
+                         [(0, "builtin", "enqueued"), (1, "push", "matched"), (0, "builtin", "matched"),
+                          (1, "push", "blocking"), (0, "builtin", "blocking")])
+        self.assertEqual([(row[1], row[3], row[5]) for row in tune.all_choices(found, [1], 0.05, whole=True)],
+                         [(0, "push", "matched"), (0, "push", "blocking")])
 
     def test_bounds(self):
         sizes = [1, 2, 4, 8]
@@ -70,12 +100,12 @@ class Decisions(unittest.TestCase):
 
     def trial(self, **table):
         built_in, tuned = self.variants(built_in={1: 10, 2: 10, 4: 10, 8: 10}, table=table["table"])
-        return tune.Trial({2: (built_in, tuned)}, 0.05)
+        return tune.Trial({(2, "blocking"): (built_in, tuned)}, 0.05)
 
     def test_rows_count_that_the_trial_confirms(self):
         trial = self.trial(table={1: 6, 2: 9.9, 4: 6, 8: 10})
         variants = self.variants(built_in={1: 10, 2: 10, 4: 10, 8: 10}, push_packed={1: 5, 2: 5, 4: 5, 8: 10})
-        rows = tune.choices_of(variants, 2, "allreduce", [1, 2, 4, 8], 0.05, trial)
+        rows = tune.Column(variants, 2, "allreduce", [1, 2, 4, 8], 0.05, trial=trial).complete()
         self.assertEqual([row[1:4] for row in rows], [(1, 2, "push"), (2, 2, "builtin"), (4, 2, "push"),
                                                       (0, 2, "builtin")])
 
@@ -97,7 +127,8 @@ class Tables(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.home = Path(cls.scratch.name)
         answer = cls.telpher("tune", "--json", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64,4k", "--rounds",
-                             "1", "--min-time", "0.002", "--only", "allreduce,mapped_limit")
+                             "1", "--min-time", "0.002", "--forms", "blocking", "--only",
+                             "allreduce,mapped_limit")
         cls.tuned = json.loads(answer.stdout)
         cls.machine = cls.tuned["machine"]
 
@@ -125,7 +156,7 @@ class Tables(unittest.TestCase):
 
     def file(self, name: str, machine: list, choices: list, settings: dict) -> str:
         path = self.home / name
-        path.write_text(tables.write(machine, [], settings, choices))
+        path.write_text(tables.write(machine, [], settings, [(*one, "blocking")[:6] for one in choices]))
         return str(path)
 
     def good(self) -> str:
@@ -144,6 +175,62 @@ class Tables(unittest.TestCase):
         self.assertIn("mapped up to 4 KiB", said)
         self.assertIn("one_shot by coll_exchange", said)
         self.assertIn("(tuned row: to 4096 bytes, to 2 ranks)", said)
+
+    def explained(self, table: str, *tests: str) -> str:
+        return self.telpher("bench", "--mpi", ABI, "--backend", "emu", "--explain", ",".join(tests), "-s", "64",
+                            "--enqueue", "--mode", "enqueued", "-i", "40", "-x", "40", "--batches", "2", "--validate",
+                            TELPHER_TABLE=table).stderr
+
+    def persistent(self) -> bool:
+        """Open MPI 4 has no persistent collectives."""
+        answer = subprocess.run([TELPHER, "bench", "--mpi", ABI, "--backend", "emu", "allreduce_persistent", *QUICK],
+                                capture_output=True, text=True, timeout=100, env=self.environment())
+        none = "has no persistent collectives" in answer.stderr
+        self.assertEqual(answer.returncode != 0, none, answer.stderr)
+        return not none
+
+    def test_rows_of_calls_that_streams_repeat_are_used(self):
+        rows = [("allreduce", 0, 2, "one_shot", "exchange", "enqueued"),
+                ("allreduce", 0, 2, "push", "lines", "matched"),  # no emulated device delivers lines
+                ("allreduce", 0, 2, "two_shot_push", "packed", "matched"),
+                ("scan", 4096, 2, "push", "packed", "blocking")]
+        table = self.file("forms", self.machine, rows, {})
+        said = self.explained(table, "allreduce", "scan")
+        self.assertIn("table: " + table + ", 4 choices", said)
+        self.assertIn("one_shot by coll_exchange", said)
+        self.assertIn("(tuned enqueued row: any size, to 2 ranks)", said)
+        self.assertIn("push by coll_packed", said)
+        self.assertIn("(tuned row: to 4096 bytes, to 2 ranks)", said)
+        if not self.persistent():
+            return
+        said = self.explained(table, "allreduce_persistent")
+        self.assertIn("two_shot_push by coll_packed", said)
+        self.assertIn("(tuned replay row: any size, to 2 ranks)", said)
+
+    def test_a_whole_table_holds_what_the_built_in_one_does(self):
+        file = self.home / "whole.table"
+        said = self.telpher("tune", "--whole", "--json", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64",
+                            "--rounds", "1", "--min-time", "0.002", "--only", "allreduce,exscan,gatherv", "-o",
+                            str(file))
+        rows = json.loads(said.stdout)["choices"]
+        forms = ("enqueued", "matched", "blocking") if self.persistent() else ("enqueued", "blocking")
+        self.assertEqual({(row[0], row[5]) for row in rows},
+                         {("exscan", "blocking"), ("gatherv", "blocking"), *(("allreduce", form) for form in forms)})
+        self.assertEqual({row[1] for row in rows}, {0})
+        said = self.explained(str(file), "allreduce")
+        self.assertIn("(tuned enqueued row: any size, to 2 ranks)", said)
+        printed = self.telpher("tune", "--as-selection", str(file)).stdout.splitlines()
+        self.assertEqual(len(printed), len(rows))
+        known = re.compile(r"TELPHER_((REPLAY_|ENQUEUED_)?CHOICE\(\w+, unlimited, 2, \w+, \w+\)"
+                           r"|VENDOR_CHOICE\(\w+, unlimited, 2\))")
+        self.assertEqual([line for line in printed if not known.fullmatch(line)], [])
+        self.assertTrue(any(line.startswith("TELPHER_ENQUEUED_CHOICE(allreduce, ") for line in printed))
+
+    def test_what_leaves_calls_to_the_built_in_table_cannot_take_its_place(self):
+        file = self.file("part", self.machine, [("allreduce", 0, 2, "builtin", "")], {})
+        answer = subprocess.run([TELPHER, "tune", "--as-selection", file], capture_output=True, text=True, timeout=60)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--whole", answer.stderr)
 
     def test_what_is_terminated_keeps_its_whole_rounds(self):
         file = self.home / "cut.table"
