@@ -14,11 +14,11 @@ CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exch
 # What meets foreign input, and what makes and frees: a handful for continuous integration.
 RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,unpacked,threads,coll_edges,stream_messages,stream_requests,stream_starts
 
-.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-mpis-in-turn check-standard-abi check-nodes check-system stress lint format install uninstall wheels check-install check-bare release clean
+.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-mpis-in-turn check-standard-abi check-nodes check-system stress lint format install uninstall wheels check-install check-plugins check-bare check-bare-core release clean
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
-	@echo "make install        build everything, install into PREFIX (default /usr/local)"
+	@echo "make install        build everything, install into PREFIX (default /usr/local); WITH='cuda hip sycl' fetches compilers"
 	@echo "make check          build and run the tests (at most ten minutes on two cores)"
 	@echo "make check-short    short forms of stress and check-nodes, a minute of everything with nothing left behind"
 	@echo "make check-asan     tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer; a minute of bad input"
@@ -39,7 +39,9 @@ help:
 	@echo "make uninstall      remove what make install put into PREFIX"
 	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda cuda12 hip sycl' adds the vendors' plug-ins"
 	@echo "make check-install  wheels, CMake package and module file, used as users do"
+	@echo "make check-plugins  wheels of the CUDA and ROCm plug-ins for one architecture each, installed and loaded"
 	@echo "make check-bare     the wheels of make wheels in bare Debian 12 and Ubuntu 24.04 (needs root, minutes; not in .ci/run)"
+	@echo "make check-bare-core the core wheel of check-install in bare Debian 12, where there is root and Debian's archive"
 	@echo "make release        source archive, wheels, checksums and notes into build/dist"
 	@echo "Behind any of them, MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 
@@ -152,8 +154,25 @@ check-install:
 	@$(PYTHON) tools/package.py build/dev --core
 	@$(PYTHON) test/install/run.py build/dev
 
+# One architecture each, from the build of check-vendors: the plug-ins of make wheels hold all, and take long to compile.
+check-plugins:
+	@$(SETUP) --with mpich --with ompi --with zfp --with wheels --with cuda --with hip
+	@$(BUILD) dev -D TELPHER_STANDARD_ABI=ON --target telpher_installed
+	@$(PYTHON) tools/package.py build/dev --core
+	@$(BUILD) vendors --target telpher_cuda --target telpher_hip --target telpher_version
+	@$(PYTHON) tools/package.py build/vendors --plugin cuda --out build/dev/dist
+	@$(PYTHON) tools/package.py build/vendors --plugin hip --out build/dev/dist
+	@$(PYTHON) test/install/run.py build/dev plugins.Plugins
+
 check-bare:
 	@$(PYTHON) test/install/bare.py build/wheels/dist
+
+# The wheel of check-install, where a root can be made; the plug-ins are check-plugins'.
+check-bare-core:
+	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
+	@$(BUILD) dev -D TELPHER_STANDARD_ABI=ON --target telpher_installed
+	@$(PYTHON) tools/package.py build/dev --core
+	@$(PYTHON) test/install/bare.py --if-possible build/dev/dist bookworm
 
 release:
 	@$(PYTHON) tools/release.py $(foreach part,$(WITH),--with $(part))
