@@ -131,7 +131,7 @@ format:
 	@$(PYTHON) tools/lint.py --format
 
 install:
-	@$(SETUP) --with mpi
+	@$(SETUP) --with mpi $(foreach part,$(WITH),--with $(part))
 	@$(BUILD) release
 	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
 
