@@ -154,12 +154,13 @@ def bound_variants(options) -> list:
     return found
 
 
-def rows_of(variant: Variant, file: str) -> dict:
+def rows_of(variant: Variant, file: str, sizes: list) -> dict:
+    """By the size that was asked for: the bench makes it smaller where it is no whole number of elements a rank."""
     with open(file) as document:
         rows = json.load(document)["rows"]
     ending, _ = BENCH[variant.form]
-    return {(r["test"].removesuffix(ending), r["bytes"]): r["us"] for r in rows
-            if not variant.keep or r["path"] in variant.keep}
+    return {(r["test"].removesuffix(ending), min((s for s in sizes if s >= r["bytes"]), default=r["bytes"])): r["us"]
+            for r in rows if not variant.keep or r["path"] in variant.keep}
 
 
 def run_round(options, variants: list, folder: str, head: str) -> list:
@@ -181,7 +182,7 @@ def run_round(options, variants: list, folder: str, head: str) -> list:
             raise UserError(text.splitlines()[0])  # it was not used: a trial of it says nothing
         if code != 0:
             say(options, f"left out: {what}: {text.splitlines()[-1] if text else f'exit code {code}'}")
-        found.append(rows_of(variant, file) if code == 0 else {})
+        found.append(rows_of(variant, file, [int(s) for s in options.sizes.split(",")]) if code == 0 else {})
     return found
 
 
@@ -324,6 +325,8 @@ def report(options, path: str, machine: list, settings: dict, choices: list, var
     for name, value in settings.items():
         print(f"  {name} {value}")
     for operation, size, ranks, algorithm, transport, form in choices:
+        if not size and algorithm == "builtin":
+            continue  # what is not said is so
         print(f"  {operation}, {form}, to {size or 'any size'} on {ranks} ranks: {algorithm} {transport}".rstrip())
     same = not settings and not choices
     print(f"{path}: {'the built-in choices are as good' if same else 'differs from the built-in choices'}")
