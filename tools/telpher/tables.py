@@ -32,18 +32,26 @@ def write(machine: list, comments: list, settings: dict, choices: list) -> str:
     return f"{text}check {sum_of(text)}\n"
 
 
-def as_selection(path: str) -> str:
-    """The rows of a table as src/coll/exchange/selection.def has them: how the built-in table is made."""
+def read(path: str) -> tuple:
+    """The lines before the check, and why there are none, or ""."""
     try:
-        with open(path) as file:
+        with open(path, errors="replace") as file:
             text = file.read(1 << 20)
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+        return [], error.strerror
     body, _, check = text.rpartition("check ")
     if not text.startswith(FIRST + "\n") or check.strip() != sum_of(body):
-        raise UserError(f"{path} is damaged, or no table; make one with telpher tune --whole -o {path}")
+        return [], "damaged, or no table"
+    return body.splitlines(), ""
+
+
+def as_selection(path: str) -> str:
+    """The rows of a table as src/coll/exchange/selection.def has them: how the built-in table is made."""
+    lines, problem = read(path)
+    if problem:
+        raise UserError(f"--as-selection {path}: {problem}; make one with telpher tune --whole -o FILE")
     found = []
-    for number, line in enumerate(body.splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or words[0] not in MACROS:
             continue
@@ -67,15 +75,10 @@ def own_folder() -> str:
 
 def look_at(path: str, machine: list) -> dict:
     """What a file is a table of, and why it cannot be one of this machine (whose host MPI is not asked), or ""."""
-    try:
-        with open(path, errors="replace") as file:
-            text = file.read(1 << 20)
-    except OSError as error:
-        return {"file": path, "mpi": "", "problem": error.strerror}
-    body, _, check = text.rpartition("check ")
-    if not text.startswith(FIRST + "\n") or check.strip() != sum_of(body):
-        return {"file": path, "mpi": "", "problem": "damaged, or no table"}
-    facts = [line.removeprefix("machine ") for line in body.splitlines() if line.startswith("machine ")]
+    lines, problem = read(path)
+    if problem:
+        return {"file": path, "mpi": "", "problem": problem}
+    facts = [line.removeprefix("machine ") for line in lines if line.startswith("machine ")]
     mpi = next((one.removeprefix("mpi ") for one in facts if one.startswith("mpi ")), "")
     other = [one for one in facts if one not in machine and not one.startswith("mpi ")]
     return {"file": path, "mpi": mpi, "problem": f"of another machine ({other[0]})" if other else ""}

@@ -123,7 +123,7 @@ class Column:
         """With the rows for sizes above those that were measured: the last ones go on, or the built-in table does."""
         found = self.rows()
         if self.whole:
-            last = found[-1][1] if found else 0
+            last = max((row[1] for row in found), default=0)
             return [(row[0], 0 if row[1] == last else row[1], *row[2:]) for row in found]
         while found and found[-1][3] == "builtin":
             found.pop()
