@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/settings.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/gdrcopy.hpp"
 
@@ -87,6 +88,25 @@ void settle_context(int device) noexcept {
   if (set) synchronous[device].store(current, std::memory_order_relaxed);
 }
 
+// Where the program has put managed memory, as far as the driver says: the last prefetch, else the
+// preferred location. Pages that the other side touches migrate without a word. Then a device still
+// gets at them, only slower, and on a system where it could not, nothing is ever put on a device.
+bool lies_on_device(const void* address, int& ordinal) noexcept {
+  if (config().managed == "host") return false;
+  for (const CUmem_range_attribute asked :
+       {CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION}) {
+    int location = CU_DEVICE_INVALID;
+    if (driver.cuMemRangeGetAttribute(&location, sizeof location, asked,
+                                      reinterpret_cast<CUdeviceptr>(address), 1) != CUDA_SUCCESS)
+      return false;
+    if (location == CU_DEVICE_INVALID) continue;
+    if (location < 0) return false;
+    ordinal = location;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // A message of the program's may be the first one from a pool, and come while a kernel waits.
@@ -120,7 +140,7 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
   if (r != CUDA_SUCCESS) return runtime_error(r);
   if (managed)
-    out.kind = memory_kind::managed;
+    out.kind = lies_on_device(address, ordinal) ? memory_kind::device : memory_kind::managed;
   else if (type == CU_MEMORYTYPE_DEVICE)
     out.kind = memory_kind::device;
   else if (type == CU_MEMORYTYPE_HOST)

@@ -184,6 +184,15 @@ error arena::allocate_host(memory_kind kind, std::size_t bytes, void** address) 
   return error::success;
 }
 
+error arena::prefetch(void* address, int device) noexcept {
+  const std::unique_lock lock(mutex_);
+  const auto at = find(number_of(address));
+  if (at == ranges_.end() || at->second.kind != memory_kind::managed) return error::invalid_value;
+  at->second.prefetched = device >= 0;
+  at->second.device = static_cast<std::int16_t>(std::max(device, 0));
+  return error::success;
+}
+
 error arena::release_host(memory_kind kind, void* address) noexcept {
   const std::unique_lock lock(mutex_);
   range r{};
@@ -216,7 +225,7 @@ void arena::classify(const void* address, bool detail, pointer_info& out) noexce
   const auto at = find(number_of(address));
   if (at == ranges_.end()) return;
   const range& r = at->second;
-  out.kind = r.kind;
+  out.kind = r.prefetched && config().managed != "host" ? memory_kind::device : r.kind;
   out.owner = vendor::emu;
   out.device = r.device;
   if (!detail) return;

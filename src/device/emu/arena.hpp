@@ -37,6 +37,8 @@ class arena {
   /// Host memory allocated by the runtime: pinned or managed.
   error allocate_host(memory_kind kind, std::size_t bytes, void** address) noexcept;
   error release_host(memory_kind kind, void* address) noexcept;
+  /// Puts a range of managed memory on a device, or (-1) back.
+  error prefetch(void* address, int device) noexcept;
   error register_host(void* address, std::size_t bytes) noexcept;
   error unregister_host(void* address) noexcept;
 
@@ -66,6 +68,7 @@ class arena {
     std::uint64_t exporter_cookie = 0;  // for an import
     std::uint64_t exporter_generation = 0;
     std::uint64_t exporter_offset = 0;
+    bool prefetched = false;  // managed memory: it lies on `device`
   };
   struct heap {
     descriptor file;                 // other processes open it

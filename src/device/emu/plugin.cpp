@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What libtelpher-emu.so exports.
+#include "device/emu/arena.hpp"
 #include "device/emu/emu.hpp"
 #include "device/registry.hpp"
 
@@ -11,6 +12,11 @@ extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_crea
 /// A counter of device/emu/emu.hpp by its name; -1 for an unknown name.
 extern "C" [[gnu::visibility("default")]] long long telpher_emu_counter(const char* name) {
   return telpher::device::emu::count(name);
+}
+
+/// What a vendor's prefetch does with managed memory; device -1: back to the host. 0, or an error.
+extern "C" [[gnu::visibility("default")]] int telpher_emu_prefetch(void* address, int device) {
+  return static_cast<int>(telpher::device::emu::arena::instance().prefetch(address, device));
 }
 
 /// Replaces the faults of TELPHER_TEST_EMU_FAULTS; for tests.
