@@ -12,9 +12,9 @@
 
 #include "base/text.hpp"
 #include "coll/algorithms/catalogue.hpp"
-#include "coll/schedule/samples.hpp"
-#include "coll/schedule/simulate.hpp"
-#include "coll/schedule/verify.hpp"
+#include "schedules/samples.hpp"
+#include "schedules/simulate.hpp"
+#include "schedules/verify.hpp"
 
 using namespace telpher::coll;
 

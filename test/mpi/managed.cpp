@@ -61,6 +61,7 @@ void messages(suite& s, buffer& own, bool as_device) {
 
 void collectives(suite& s, buffer& own) {
   buffer result(kind::managed, bytes);
+  own.clear();
   put(own, numbers(s.rank));
   result.clear();
   MPI_Allreduce(own.data(), result.data(), elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -8,8 +8,8 @@
 
 #include "check.hpp"
 #include "coll/algorithms/catalogue.hpp"
-#include "coll/schedule/samples.hpp"
-#include "coll/schedule/verify.hpp"
+#include "schedules/samples.hpp"
+#include "schedules/verify.hpp"
 
 using namespace telpher::coll;
 

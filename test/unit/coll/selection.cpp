@@ -8,7 +8,7 @@
 
 #include "check.hpp"
 #include "coll/exchange/program.hpp"
-#include "coll/schedule/samples.hpp"
+#include "schedules/samples.hpp"
 
 using namespace telpher;
 using namespace telpher::coll;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The simulator against times calculated by hand, one node against all nodes, and the shapes for
 // which algorithms are chosen.
-#include "coll/schedule/simulate.hpp"
+#include "schedules/simulate.hpp"
 
 #include <cmath>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm of the catalogue, on every class of problem that it allows, for 1 to 17 ranks.
 // Also checks its description.
-#include "coll/schedule/verify.hpp"
+#include "schedules/verify.hpp"
 
 #include <cstdlib>
 
 #include "check.hpp"
 #include "coll/algorithms/catalogue.hpp"
-#include "coll/schedule/samples.hpp"
+#include "schedules/samples.hpp"
 
 using namespace telpher::coll;
 

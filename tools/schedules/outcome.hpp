@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "coll/schedule/cells.hpp"
+#include "schedules/cells.hpp"
 #include "coll/schedule/problem.hpp"
 
 namespace telpher::coll {

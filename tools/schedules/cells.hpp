@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coll/schedule/schedule.hpp"
-#include "coll/schedule/symbols.hpp"
+#include "schedules/symbols.hpp"
 
 namespace telpher::coll {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes of one space, with the rules of schedule.hpp about spans and order.
-#include "coll/schedule/cells.hpp"
+#include "schedules/cells.hpp"
 
 #include <algorithm>
 #include <iterator>

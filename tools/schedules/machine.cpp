@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader of machine descriptions.
-#include "coll/schedule/machine.hpp"
+#include "schedules/machine.hpp"
 
 #include "base/text.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/schedule/outcome.hpp"
+#include "schedules/outcome.hpp"
 
 #include <algorithm>
 
-#include "coll/schedule/expected.hpp"
+#include "schedules/expected.hpp"
 
 namespace telpher::coll {
 namespace {

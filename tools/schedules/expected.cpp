@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operations' definitions, in elements.
-#include "coll/schedule/expected.hpp"
+#include "schedules/expected.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // The classes of problems. Vector counts: none, one, fewer than ranks, a multiple of them, and one
 // that neither ranks nor granule divide. Blocks of v-forms: equal, growing with holes, mostly
 // empty.
-#include "coll/schedule/samples.hpp"
+#include "schedules/samples.hpp"
 
 #include <algorithm>
 

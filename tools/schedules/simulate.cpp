@@ -3,7 +3,7 @@
 // NIC's direction) serves in the order of arrival: it remembers when it is free again. With
 // symmetry only node 0 is run; a message from another node leaves when node 0's own message with
 // the same relation of places does, so channels are named by places and relation instead of ranks.
-#include "coll/schedule/simulate.hpp"
+#include "schedules/simulate.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -3,7 +3,7 @@
 // is the latest clock of q that happened before. A send reads until its message has been received,
 // so its reading counts as the receiver's, at the clock of the receive; only the sender itself may
 // overwrite what it sent with no more order than that, because an executor waits for its own sends.
-#include "coll/schedule/verify.hpp"
+#include "schedules/verify.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "coll/schedule/cells.hpp"
-#include "coll/schedule/expected.hpp"
-#include "coll/schedule/outcome.hpp"
+#include "schedules/cells.hpp"
+#include "schedules/expected.hpp"
+#include "schedules/outcome.hpp"
 
 namespace telpher::coll {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "coll/schedule/machine.hpp"
+#include "schedules/machine.hpp"
 #include "coll/schedule/problem.hpp"
 
 namespace telpher::coll {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contents: cutting, joining, combining.
-#include "coll/schedule/symbols.hpp"
+#include "schedules/symbols.hpp"
 
 #include <algorithm>
 
