@@ -19,7 +19,9 @@ std::uint32_t common_unit(std::uint64_t bits) noexcept {
 bool strided::within(std::uint64_t address, std::uint64_t bytes, std::uint64_t base,
                      std::uint64_t size) const noexcept {
   constexpr std::uint64_t limit = kernel::divisor::limit;
-  if ((unit != 4 && unit != 8 && unit != 16) || block_bytes == 0 || block_bytes % unit != 0 ||
+  std::uint64_t bits = address | block_bytes | static_cast<std::uint64_t>(extent);
+  for (const std::int64_t stride : strides) bits |= static_cast<std::uint64_t>(stride);
+  if ((unit != 4 && unit != 8 && unit != 16) || bits % unit != 0 || block_bytes == 0 ||
       block_bytes / unit >= limit || bytes / unit >= limit)
     return false;
   wide blocks = 1, low = 0, high = static_cast<wide>(block_bytes);
@@ -29,6 +31,7 @@ bool strided::within(std::uint64_t address, std::uint64_t bytes, std::uint64_t b
   for (int d = 0; d < 3; ++d) {
     if (counts[d] == 0 || counts[d] >= limit) return false;
     blocks *= counts[d];
+    if (blocks > static_cast<wide>(bytes)) return false;
     reach(counts[d] - 1, strides[d]);
   }
   const wide element = blocks * static_cast<wide>(block_bytes);

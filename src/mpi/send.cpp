@@ -70,7 +70,10 @@ status bounce(ticket::message& m, stream::work_before& before) noexcept {
 // Waits for the payload.
 status complete(ticket::message& m) noexcept {
   status s = wait_for(m.ready);
-  if (s == status::ok && m.strided && (s = pack_after_all(m)) == status::ok) s = wait_for(m.ready);
+  if (s == status::ok && m.strided) {
+    s = pack_after_all(m);
+    if (const status packed = wait_for(m.ready); s == status::ok) s = packed;
+  }
   m.ready = {};
   m.packs = {};
   return s;

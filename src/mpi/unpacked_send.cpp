@@ -59,29 +59,11 @@ bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
 }
 
 status pack_after_all(ticket::message& m) noexcept {
-  const memory::place where = m.payload.where;
-  auto packed = memory::buffer::device(where, m.payload.bytes);
-  TELPHER_TRY(packed);
-  const auto info = memory::describe(where, packed->data());
-  TELPHER_TRY(info);
-  const auto s = memory::stream(where, memory::stream_role::kernel);
-  TELPHER_TRY(s);
-  auto done = memory::pooled_event::acquire(where);
-  TELPHER_TRY(done);
-  const ticket::unpacked& u = *m.strided;
-  TELPHER_TRY(datatype::pack(*where.owner, *u.layout, u.buffer, u.count, packed->data(), *s));
-  const status recorded = done->record(*s);
-  if (failed(recorded)) {
-    memory::wait_for(where, memory::stream_role::kernel);
-    return recorded;
-  }
-  m.packed = std::move(*packed);
-  m.payload.data = static_cast<std::byte*>(m.packed.data());
-  m.info = *info;
-  m.ready = std::move(*done);
+  TELPHER_TRY(ticket::start_packing(m, m.packed, m.ready));
   m.packs = std::move(m.strided->layout);
   m.strided.reset();
-  return status::ok;
+  m.payload.data = static_cast<std::byte*>(m.packed.data());
+  return memory::describe(m.payload.where, m.packed.data()).into(m.info);
 }
 
 }  // namespace telpher::mpi

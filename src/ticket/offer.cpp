@@ -120,28 +120,27 @@ void offer::end_copy(status copied) noexcept {
   }
 }
 
-status offer::start_packing() noexcept {
-  const unpacked& u = *message_.strided;
-  const memory::place& where = message_.payload.where;
-  TELPHER_TRY(memory::buffer::device(where, message_.payload.bytes).into(message_.packed));
+status start_packing(const message& m, memory::buffer& to, memory::pooled_event& done) noexcept {
+  const unpacked& u = *m.strided;
+  const memory::place& where = m.payload.where;
+  TELPHER_TRY(memory::buffer::device(where, m.payload.bytes).into(to));
   const auto s = memory::stream(where, memory::stream_role::kernel);
   TELPHER_TRY(s);
   auto event = memory::pooled_event::acquire(where);
   TELPHER_TRY(event);
-  TELPHER_TRY(
-      datatype::pack(*where.owner, *u.layout, u.buffer, u.count, message_.packed.data(), *s));
+  TELPHER_TRY(datatype::pack(*where.owner, *u.layout, u.buffer, u.count, to.data(), *s));
   const status recorded = event->record(*s);
   if (failed(recorded))
     memory::wait_for(where, memory::stream_role::kernel);
   else
-    packing_ = std::move(*event);
+    done = std::move(*event);
   return recorded;
 }
 
 // Makes the payload contiguous, if it is not. would_block: the device is at it.
 status offer::pack() noexcept {
   if (!message_.strided) return status::ok;
-  if (!packing_) TELPHER_TRY(start_packing());
+  if (!packing_) TELPHER_TRY(start_packing(message_, message_.packed, packing_));
   TELPHER_TRY(packing_.query());
   packing_ = {};
   message_.strided.reset();

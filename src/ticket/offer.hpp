@@ -54,6 +54,9 @@ struct message {
   std::optional<path::inbox_cells> cells;
 };
 
+/// Starts to pack a message that was left as it lies; `done` says when it is in `to`.
+status start_packing(const message& m, memory::buffer& to, memory::pooled_event& done) noexcept;
+
 class peer_table;
 class send_list;
 
@@ -123,7 +126,6 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status prepared() noexcept;
   void prepare() noexcept;
   status pack() noexcept;
-  status start_packing() noexcept;
   bool packs() noexcept;
   bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
