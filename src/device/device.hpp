@@ -129,6 +129,21 @@ class backend {
   /// (another container, no peer access, the allocation has been freed).
   virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
   virtual status ipc_close(int device, void* base) noexcept = 0;
+  /// The same for a chunk (info.is_chunk) by a file descriptor, which reaches the other process by
+  /// other means. The caller closes it; while it is open the chunk's memory is not given back.
+  virtual result<int> descriptor_export([[maybe_unused]] const pointer_info& info) noexcept {
+    return status::not_supported;
+  }
+  /// Maps `bytes` bytes, the size that the exporter's pointer_info has. The descriptor stays the
+  /// caller's and may be closed then.
+  virtual result<void*> descriptor_open([[maybe_unused]] int device, [[maybe_unused]] int file,
+                                        [[maybe_unused]] std::size_t bytes) noexcept {
+    return status::not_supported;
+  }
+  virtual status descriptor_close([[maybe_unused]] int device, [[maybe_unused]] void* base,
+                                  [[maybe_unused]] std::size_t bytes) noexcept {
+    return status::not_supported;
+  }
 
   // --- the CPU's view of device memory ---
   /// An address at which the CPU may load and store the allocation's bytes (large BAR, GDRCopy, the

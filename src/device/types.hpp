@@ -29,19 +29,22 @@ struct pointer_info {
   std::uintptr_t base = 0;       // first byte of the allocation
   std::size_t bytes = 0;         // size of the allocation
   std::uint64_t generation = 0;  // differs between two allocations that share an address
-  bool exportable = false;       // the vendor's inter-process handles work for it
+  bool exportable = false;       // other processes can open it
+  bool is_chunk = false;  // mapped by the program (virtual memory management): exported as a file
+                          // descriptor, and a buffer may reach into the next chunk
 };
 
 /// One block of a kernel that is a function of this process.
 using block_function = void (*)(const void* parameters, unsigned block, unsigned blocks);
 
-/// A vendor's IPC handle of one whole allocation, as it travels in a ticket.
+/// By what another process opens one whole allocation, as it travels in a ticket: a vendor's IPC
+/// handle, or where a file descriptor is to be fetched (memory/imported.hpp).
 struct ipc_handle {
   static constexpr std::size_t capacity = 128;  // CUDA and HIP take 64, Level Zero by SYCL some 120
   std::uint8_t bytes[capacity];
+  bool by_descriptor;
 };
-static_assert(std::is_trivially_copyable_v<ipc_handle> &&
-              sizeof(ipc_handle) == ipc_handle::capacity);
+static_assert(std::is_trivially_copyable_v<ipc_handle>);
 
 /// Handles of the vendor's objects; null means none.
 struct stream {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "base/clock.hpp"
+#include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -297,6 +298,7 @@ void leave(job& j) noexcept {
   j.peers.clear();
   j.node.clear();
   j.own = shared_memory();
+  descriptor_broker::instance().stop();
   forget_members();
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/imported.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
+#include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "memory/held_streams.hpp"
@@ -17,6 +21,7 @@ std::atomic<std::uint64_t> refusals{0};
 
 struct exported final : facet {
   device::ipc_handle handle{};
+  kept_offer offer;  // of a chunk's file descriptor
 };
 
 // --- mappings that are to be closed ---
@@ -26,7 +31,14 @@ struct opening {
   allocation there;
   place importer;
   std::byte* base = nullptr;
+  bool by_descriptor = false;
 };
+
+void close_opened(const opening& o) noexcept {
+  device::backend& b = *o.importer.owner;
+  static_cast<void>(o.by_descriptor ? b.descriptor_close(o.importer.device, o.base, o.there.bytes)
+                                    : b.ipc_close(o.importer.device, o.base));
+}
 
 /// To close a mapping waits for all that runs on the device, so that may be put off. Meanwhile what
 /// is named again is used again.
@@ -73,7 +85,7 @@ class closings {
       if (found == all_.end()) return;  // it is in use again
       all_.erase(found);
     }
-    static_cast<void>(o.importer.owner->ipc_close(o.importer.device, o.base));
+    close_opened(o);
   }
 
   std::mutex mutex_;
@@ -87,8 +99,9 @@ struct imported final : facet {
   allocation there;
   place importer;
   std::size_t bytes = 0;  // that are mapped and may be accessed
+  bool by_descriptor = false;
   ~imported() override {
-    if (base) to_close->add({there, importer, base});
+    if (base) to_close->add({there, importer, base, by_descriptor});
   }
 };
 
@@ -114,6 +127,35 @@ status check_size(int process, std::size_t told, std::size_t opened) noexcept {
   return status::not_supported;
 }
 
+// --- what handles hold of chunks ---
+
+static_assert(sizeof(offered_descriptor) <= device::ipc_handle::capacity);
+
+result<void*> open_chunk(const allocation& there, const place& importer,
+                         const device::ipc_handle& handle) noexcept {
+  offered_descriptor offer;
+  std::memcpy(&offer, handle.bytes, sizeof offer);
+  const auto file = descriptor_broker::fetch(offer);
+  if (!file) return status::not_supported;
+  auto opened = importer.owner->descriptor_open(importer.device, *file, there.bytes);
+  ::close(*file);
+  return opened;
+}
+
+status export_chunk(const place& p, const device::pointer_info& info, exported& out) noexcept {
+  const auto file = p.owner->descriptor_export(info);
+  TELPHER_TRY(file);
+  const auto offer = descriptor_broker::instance().offer(*file);
+  if (!offer) return status::not_supported;
+  out.offer = kept_offer(*offer);
+  out.handle = {};
+  out.handle.by_descriptor = true;
+  std::memcpy(out.handle.bytes, &*offer, sizeof *offer);
+  return status::ok;
+}
+
+// --- facets, made ---
+
 result<std::unique_ptr<facet>> open(const allocation& there, const place& importer,
                                     const device::ipc_handle& handle) noexcept {
   auto made = std::unique_ptr<imported>(new (std::nothrow) imported);
@@ -121,8 +163,10 @@ result<std::unique_ptr<facet>> open(const allocation& there, const place& import
   auto open_still = to_close->take(there, importer);
   TELPHER_TRY(open_still);
   made->base = *open_still;
+  made->by_descriptor = handle.by_descriptor;
   if (!made->base) {
-    auto address = importer.owner->ipc_open(importer.device, handle);
+    auto address = handle.by_descriptor ? open_chunk(there, importer, handle)
+                                        : importer.owner->ipc_open(importer.device, handle);
     TELPHER_TRY(address);
     made->base = static_cast<std::byte*>(*address);
   }
@@ -138,11 +182,10 @@ result<std::unique_ptr<facet>> open(const allocation& there, const place& import
 result<device::ipc_handle> export_handle(const place& p,
                                          const device::pointer_info& info) noexcept {
   const auto ask = [&]() noexcept -> result<std::unique_ptr<facet>> {
-    auto handle = p.owner->ipc_export(info);
-    TELPHER_TRY(handle);
     auto made = std::unique_ptr<exported>(new (std::nothrow) exported);
     if (!made) return status::not_supported;
-    made->handle = *handle;
+    TELPHER_TRY(info.is_chunk ? export_chunk(p, info, *made)
+                              : p.owner->ipc_export(info).into(made->handle));
     return std::unique_ptr<facet>(std::move(made));
   };
   auto known =

@@ -3,6 +3,11 @@
 // process's allocation open in this one. The size that the exporter reports is compared with the
 // size that the back end reports for what was opened. So a damaged description cannot lead to an
 // access outside the mapping.
+//
+// Of a chunk that the program mapped itself (pointer_info::is_chunk) the handle names a file
+// descriptor, which the importer fetches from the exporter's process (base/descriptor_broker.hpp).
+// The exporter keeps it open for as long as the facet lives, so until it notices that the program
+// has unmapped the chunk; an importer closes it as soon as it has mapped the memory.
 #pragma once
 
 #include "memory/allocations.hpp"
@@ -11,7 +16,7 @@ namespace telpher::memory {
 
 using mapping = allocations::held;
 
-/// The handle by which peers open an own allocation. not_supported if the vendor gives none.
+/// The handle by which peers open an own allocation. not_supported if there is none.
 result<device::ipc_handle> export_handle(const place& p, const device::pointer_info& info) noexcept;
 
 /// Opens another process's allocation for a device of this one, or finds it open; `there.owner` is

@@ -36,9 +36,10 @@ status wait_for(const memory::pooled_event& e) noexcept {
   return s;
 }
 
-// Memory that other processes cannot open (stream-ordered pools, virtual memory management) is
-// copied to memory of ours that they can: one copy inside the device instead of two through the
-// host, when the work before has ended. not_supported, out_of_memory: it stays as it is.
+// Memory that other processes cannot open (stream-ordered pools, mapped memory that was not made
+// for it, bytes of several chunks) is copied to memory of ours that they can: one copy inside the
+// device instead of two through the host, when the work before has ended. not_supported,
+// out_of_memory: it stays as it is.
 status bounce(ticket::message& m, stream::work_before& before) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
   TELPHER_TRY(copy);
@@ -58,7 +59,7 @@ status bounce(ticket::message& m, stream::work_before& before) noexcept {
   static bool told = false;
   if (!std::exchange(told, true))
     TELPHER_INFO(
-        "memory at %p cannot be opened by other processes (stream-ordered pool or VMM): "
+        "memory at %p cannot be opened by other processes (stream-ordered pool, VMM): "
         "messages from it are copied on the device first",
         static_cast<void*>(m.payload.data));
   m.payload.data = static_cast<std::byte*>(copy->data());
@@ -148,7 +149,9 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
-    if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) {
+    const bool apart =
+        !whole && (m.info.is_chunk || !m.info.exportable);  // may be mapped all the same
+    if (apart || (!m.info.exportable && bytes >= config().bounce_threshold)) {
       const status s = bounce(m, before);
       if (s == status::ok) return m.ready = std::move(before.event), s;
       const bool stays = s == status::not_supported || s == status::out_of_memory;
@@ -245,12 +248,6 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
 }
 
 }  // namespace
-
-bool inside(const path::region& r, const device::pointer_info& allocation) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(r.data);
-  return r.bytes <= allocation.bytes && at >= allocation.base &&
-         at - allocation.base <= allocation.bytes - r.bytes;
-}
 
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;

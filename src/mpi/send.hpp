@@ -32,8 +32,6 @@ struct outgoing {
   return short_way::open() && ticket::progress().idle() && memory::known_host(buffer);
 }
 outgoing inspect(const pt2pt::send_args& a) noexcept;
-/// Whether the bytes lie in the allocation. Of memory that cannot be exported too little is known.
-bool inside(const path::region& r, const device::pointer_info& allocation) noexcept;
 
 /// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.
 /// `for_program`: the operation carries a request.

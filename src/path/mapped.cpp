@@ -28,6 +28,7 @@ status mapped_receive(receive_end& e) noexcept {
   if (!e.in_place || !mapped_sizes.holds(e.to.bytes)) return status::not_supported;
   auto info = memory::describe(e.to.where, e.to.data);
   TELPHER_TRY(info);
+  if (!inside(e.to, *info)) return status::not_supported;  // a window shows one chunk
   const auto window = memory::open_window(e.to.where, *info, e.to.data);
   if (!window) return status::not_supported;
   window.store(e.landed, e.to.bytes);

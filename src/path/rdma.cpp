@@ -258,7 +258,7 @@ reachable reachable::of(const region& r) noexcept {
   state& s = *the_state;
   if (!s.fabric || !r.where.on_device()) return out;
   const auto info = memory::describe(r.where, r.data);
-  if (!info) return out;
+  if (!info || !inside(r, *info)) return out;
   auto use = net::registered_use::acquire(*s.fabric, r.where, *info);
   if (!use) return out;
   out.memory = std::move(*use);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "memory/memory.hpp"
@@ -18,6 +19,14 @@ struct region {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
+
+/// Whether the bytes lie in the allocation. A region in chunks may reach beyond its first one. Of
+/// memory that cannot be exported too little is known.
+inline bool inside(const region& r, const device::pointer_info& allocation) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(r.data);
+  return r.bytes <= allocation.bytes && at >= allocation.base &&
+         at - allocation.base <= allocation.bytes - r.bytes;
+}
 
 class transfer {
  public:

@@ -11,6 +11,8 @@
 
 #include <memory>
 
+#include "base/descriptor_broker.hpp"
+
 extern char** environ;
 
 namespace contract {
@@ -40,6 +42,10 @@ struct served {
         return {status::ok, true, {}};
       case action::close:
         return {subject().ipc_close(r.device, opened), false, {}};
+      case action::open_chunk:
+        return {open_chunk(r), false, {}};
+      case action::close_chunk:
+        return {subject().descriptor_close(r.device, opened, r.bytes), false, {}};
       case action::make: {
         own = std::make_unique<memory>(memory_kind::device, r.bytes, r.device);
         write(own->data(), pattern(r.bytes, r.seed), stream);
@@ -64,6 +70,17 @@ struct served {
         break;
     }
     return {leave_work(r.device), true, {}};
+  }
+
+  status open_chunk(const peer_request& r) {
+    offered_descriptor offer;
+    std::memcpy(&offer, r.handle.bytes, sizeof offer);
+    const auto file = descriptor_broker::fetch(offer);
+    if (!file) return file.error();
+    const auto base = subject().descriptor_open(r.device, *file, r.bytes);
+    ::close(*file);
+    if (base) opened = *base;
+    return base.error();
   }
 
   // Starts a copier that would stay for a minute, and releases nothing.

@@ -13,12 +13,24 @@
 namespace contract {
 
 struct peer_request {
-  enum class action : int { open, check, write, close, make, drop, share, unshare, leave_work };
+  enum class action : int {
+    open,
+    check,
+    write,
+    close,
+    open_chunk,
+    close_chunk,
+    make,
+    drop,
+    share,
+    unshare,
+    leave_work
+  };
   action what;
   int device;
   unsigned seed;
   std::uint64_t bytes;
-  device::ipc_handle handle;  // share: the name of a segment
+  device::ipc_handle handle;  // share: the name of a segment; open_chunk: of an offered descriptor
 };
 
 /// The offset of a shared segment's data, after its cookie.

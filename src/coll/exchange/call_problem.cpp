@@ -62,7 +62,7 @@ bool describe_one(const arguments& a, const void* address, const device::pointer
   has = address != nullptr && bytes > 0;
   if (!has) return true;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (at < info.base || bytes > info.bytes - (at - info.base)) return false;
+  if (at < info.base || (!info.is_chunk && bytes > info.bytes - (at - info.base))) return false;
   out = {};
   if (!worth_mapping) return true;
   const path::region where{a.where, static_cast<std::byte*>(const_cast<void*>(address)), bytes};

@@ -39,6 +39,12 @@ class relaxed_capture {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
+// Whether the address lies in a chunk that the program mapped and that can be exported as a file
+// descriptor (chunks.cpp); fills in what it is then. `handle_types`: those of its memory.
+bool describe_chunk(CUdeviceptr address, unsigned handle_types, pointer_info& out) noexcept;
+// Whether what was described so lies at the address still.
+bool chunk_is_there(const pointer_info& e, CUdeviceptr address) noexcept;
+
 // Whether the default stream may be queried. While a stream that synchronises with it is being
 // captured, any use of the default stream ends the capture.
 bool default_stream_is_free() noexcept;

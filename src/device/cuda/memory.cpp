@@ -35,6 +35,7 @@ struct known_allocations {
 thread_local known_allocations known;
 
 bool still_there(const pointer_info& e, const void* address) noexcept {
+  if (e.is_chunk) return chunk_is_there(e, reinterpret_cast<CUdeviceptr>(address));
   unsigned long long id = 0;
   return driver.cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID,
                                       reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
@@ -115,26 +116,30 @@ cudaError_t cuda_rt::before_waits(int device) noexcept {
   return cudaSuccess;
 }
 
-// One driver call, or two for an allocation that is new to the thread. cuPointerGetAttributes
-// returns zeros for an address that it does not know, sets no error and needs no current context.
+// One driver call (three for a chunk), or two (five) for an allocation that is new to the thread.
+// cuPointerGetAttributes returns zeros for an address that it does not know, sets no error and
+// needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
   if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
     if (still_there(*e, address)) {
       out = *e;
+      if (!detail && e->is_chunk) settle_context(e->device);
       return cudaSuccess;
     }
-  unsigned type = 0, managed = 0, exportable = 0, settled = 0;
+  unsigned type = 0, managed = 0, exportable = 0, handle_types = 0, settled = 0;
   int ordinal = -1;
   unsigned long long buffer = 0;
   CUdeviceptr base = 0;
   std::size_t bytes = 0;
   CUpointer_attribute asked[] = {
-      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
-      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-      CU_POINTER_ATTRIBUTE_BUFFER_ID,      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
-  void* answers[] = {&type, &managed, &ordinal, &exportable, &buffer, &base, &bytes, &settled};
-  const unsigned count = detail ? std::size(asked) : 4;
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,          CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,       CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+      CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,     CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+      CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
+  void* answers[] = {&type,   &managed, &ordinal, &exportable, &handle_types,
+                     &buffer, &base,    &bytes,   &settled};
+  const unsigned count = detail ? std::size(asked) : 5;
   const CUresult r =
       driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
   if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
@@ -156,15 +161,18 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.bytes = bytes;
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
-  if (out.exportable && (settled || settle_allocation(out))) known.insert(out);
+  const bool is_chunk = out.kind == memory_kind::device && !exportable &&
+                        describe_chunk(reinterpret_cast<CUdeviceptr>(address), handle_types, out);
+  if (is_chunk || (out.exportable && (settled || settle_allocation(out)))) known.insert(out);
   // Details are asked for of memory that was classified before, and of what was just imported,
   // whose copies are its owner's affair.
-  if (!detail && !out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
+  if (!detail && (is_chunk || !out.exportable) && out.kind != memory_kind::pinned)
+    settle_context(ordinal);
   return cudaSuccess;
 }
 
 cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
-  static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(ipc_handle));
+  static_assert(sizeof(cudaIpcMemHandle_t) <= ipc_handle::capacity);
   cudaIpcMemHandle_t handle;
   const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
   std::memcpy(out.bytes, &handle, sizeof handle);

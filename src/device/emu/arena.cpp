@@ -30,18 +30,14 @@ static_assert(sizeof(wire_handle) <= ipc_handle::capacity);
 
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page = arena::page;
 // Size of the import area, as a multiple of our own heaps. It is only address space, but tools that
 // watch every byte (valgrind) have little of it.
 constexpr std::size_t imports_to_own = 4;
 
-constexpr std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + page - 1) / page * page;
-}
-
 // The end of a heap's memfd: the cookie, then the table of generations.
 constexpr std::size_t table_bytes(std::size_t heap_bytes) {
-  return whole_pages(sizeof(std::uint64_t) * (1 + heap_bytes / page));
+  return arena::whole_pages(sizeof(std::uint64_t) * (1 + heap_bytes / page));
 }
 constexpr std::size_t generation_index(std::size_t offset) {
   return 1 + offset / page;
@@ -153,7 +149,7 @@ error arena::drop(void* address, origin from, memory_kind kind, range& dropped) 
   const auto at = ranges_.find(number_of(address));
   if (at == ranges_.end() || at->second.from != from || at->second.kind != kind)
     return error::invalid_value;
-  dropped = at->second;
+  dropped = std::move(at->second);
   ranges_.erase(at);
   return error::success;
 }
@@ -232,16 +228,25 @@ void arena::classify(const void* address, bool detail, pointer_info& out) noexce
   out.base = at->first;
   out.bytes = r.bytes;
   out.generation = r.generation;
-  out.exportable = r.from == origin::own;
+  out.exportable = r.from == origin::own || r.exports;
+  out.is_chunk = r.from == origin::mapped;
 }
 
 int arena::device_of(const void* address, std::size_t bytes) noexcept {
-  const std::uintptr_t start = number_of(address);
+  std::uintptr_t start = number_of(address);
   if (start - window_ >= window_bytes_) return -1;
   const std::shared_lock lock(mutex_);
-  const auto at = find(start);
-  if (at == ranges_.end() || start - at->first + bytes > at->second.bytes) return -2;
-  return at->second.device;
+  auto at = find(start);
+  const int device = at == ranges_.end() ? -2 : at->second.device;
+  while (at != ranges_.end() && start - at->first + bytes > at->second.bytes) {
+    const std::uintptr_t behind = at->first + at->second.bytes;
+    const bool chunk = at->second.from == origin::mapped;
+    if (++at == ranges_.end() || !chunk || at->second.from != origin::mapped || at->first != behind)
+      return -2;
+    bytes -= behind - start;
+    start = behind;
+  }
+  return device;
 }
 
 error arena::ipc_get(void* address, ipc_handle& out) noexcept {
@@ -267,13 +272,19 @@ error arena::ipc_open(int device, const ipc_handle& handle, void** address) noex
   wire_handle wire;
   std::memcpy(&wire, handle.bytes, sizeof wire);
   const topology& t = topology::instance();
-  if (wire.pid == ::getpid() || wire.bytes == 0 || wire.offset % page ||
+  if (is_own(wire) || wire.bytes == 0 || wire.offset % page ||
       wire.offset + wire.bytes > wire.heap_bytes || wire.device < 0 || wire.device >= t.devices)
     return error::invalid_value;
   if (wire.device != device && t.links[device][wire.device].kind == distance::unreachable)
     return error::not_supported;
   const std::unique_lock lock(mutex_);
   return refuses(device, wire) ? error::already_mapped : map_import(device, wire, address);
+}
+
+// Processes of two PID namespaces may have one number.
+bool arena::is_own(const wire_handle& wire) const noexcept {
+  return std::any_of(heaps_, heaps_ + devices_,
+                     [&](const heap& h) { return h.cookie == wire.cookie; });
 }
 
 // Refuses two things that some vendor refuses, so that callers avoid both: opening an allocation
@@ -319,7 +330,7 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
   r.exporter_cookie = wire.cookie;
   r.exporter_generation = wire.generation;
   r.exporter_offset = wire.offset;
-  ranges_[base] = r;
+  ranges_[base] = std::move(r);
   *address = reinterpret_cast<void*>(base);
   return error::success;
 }
@@ -327,13 +338,18 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
 error arena::ipc_close(void* address) noexcept {
   const std::unique_lock lock(mutex_);
   const auto at = ranges_.find(number_of(address));
-  if (at == ranges_.end() || at->second.from != origin::imported) return error::invalid_value;
+  if (at == ranges_.end() || at->second.from != origin::imported || at->second.exporter_cookie == 0)
+    return error::invalid_value;
+  drop_import(at);
+  return error::success;
+}
+
+void arena::drop_import(range_map::iterator at) noexcept {
   const std::size_t mapped = at->second.mapped;
   ::mmap(reinterpret_cast<void*>(at->first + window_bytes_), mapped, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   imports_.give(at->first - window_ - import_offset_, mapped);
   ranges_.erase(at);
-  return error::success;
 }
 
 std::int64_t arena::live(origin from, memory_kind kind) noexcept {

@@ -7,6 +7,7 @@
 //            memfd. Only the emulated engines, kernels and map_for_cpu use it.
 // A heap's memfd ends with a table of generations: one word for each page at which an allocation
 // may start (0: none starts there). An importer uses it to tell a live allocation from a freed one.
+// Chunks that a program maps (chunks.cpp) take addresses of the heap, with memfds of their own.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,11 @@ struct wire_handle;
 
 class arena {
  public:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
+    return (bytes + page - 1) / page * page;
+  }
+
   static arena& instance() noexcept;
 
   /// Reserves the window and makes the heaps; idempotent. False if the system has no room.
@@ -51,7 +57,17 @@ class arena {
   error ipc_open(int device, const ipc_handle& handle, void** address) noexcept;
   error ipc_close(void* address) noexcept;
 
-  enum class origin : std::uint8_t { own, imported, made_host, registered };
+  // --- chunks (chunks.cpp) ---
+  /// Maps chunks of that size, a multiple of a page, side by side. `exports`: as descriptors.
+  error map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes,
+                   void** address) noexcept;
+  /// Unmaps all chunks that begin in the range; one begins at `address`.
+  error unmap_chunks(void* address, std::size_t bytes) noexcept;
+  error descriptor_get(const pointer_info& info, int* file) noexcept;
+  error descriptor_open(int device, int file, std::size_t bytes, void** address) noexcept;
+  error descriptor_close(void* address, std::size_t bytes) noexcept;
+
+  enum class origin : std::uint8_t { own, mapped, imported, made_host, registered };
   /// The number of ranges of an origin and kind.
   std::int64_t live(origin from, memory_kind kind) noexcept;
   /// Bytes of memory of one device, as configured.
@@ -65,10 +81,12 @@ class arena {
     std::int16_t device;
     memory_kind kind;
     origin from;
-    std::uint64_t exporter_cookie = 0;  // for an import
+    std::uint64_t exporter_cookie = 0;  // for an import; 0: of a chunk
     std::uint64_t exporter_generation = 0;
     std::uint64_t exporter_offset = 0;
     bool prefetched = false;  // managed memory: it lies on `device`
+    bool exports = false;  // for a chunk
+    descriptor file;
   };
   struct heap {
     descriptor file;                 // other processes open it
@@ -83,8 +101,13 @@ class arena {
   void set_generation(int device, std::size_t offset, std::uint64_t generation) noexcept;
   range_map::iterator find(std::uintptr_t address) noexcept;
   error drop(void* address, origin from, memory_kind kind, range& dropped) noexcept;
+  bool is_own(const wire_handle& wire) const noexcept;
   bool refuses(int device, const wire_handle& wire) const noexcept;
   error map_import(int device, const wire_handle& wire, void** address) noexcept;
+  void drop_import(range_map::iterator at) noexcept;
+  bool show(std::uintptr_t base, std::size_t mapped, int file, std::size_t at) noexcept;
+  bool map_chunk(std::uintptr_t base, std::size_t bytes, int device, bool exports) noexcept;
+  void unmap_locked(std::uintptr_t base, std::size_t bytes) noexcept;
 
   std::shared_mutex mutex_;
   std::atomic<bool> started_{false};

@@ -24,6 +24,12 @@ counters count() noexcept;
 /// A counter by the name of its field; -1 for an unknown name.
 std::int64_t count(const char* name) noexcept;
 
+/// Memory in chunks that have no inter-process handle (arena::map_chunks), at the device's
+/// addresses; null if it cannot be had. It starts the runtime.
+void* map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept;
+/// Unmaps what was mapped there, when the device is done with it.
+bool unmap_chunks(void* address, std::size_t bytes) noexcept;
+
 /// Replaces the faults (syntax of TELPHER_TEST_EMU_FAULTS) and restarts the counting of calls.
 void set_faults(const char* text) noexcept;
 

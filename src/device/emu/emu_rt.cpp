@@ -192,6 +192,25 @@ error emu_rt::ipc_close(void* address) noexcept {
   return arena::instance().ipc_close(address);
 }
 
+error emu_rt::descriptor_get(int* file, const pointer_info& info) noexcept {
+  add(counts.ipc_gets);
+  if (strikes(fault_point::ipc_get)) return error::not_supported;
+  return arena::instance().descriptor_get(info, file);
+}
+
+error emu_rt::descriptor_open(void** address, int device, int file, std::size_t bytes) noexcept {
+  add(counts.ipc_opens);
+  if (strikes(fault_point::ipc_open)) return error::not_supported;
+  return arena::instance().descriptor_open(device, file, bytes, address);
+}
+
+error emu_rt::descriptor_close(void* address, std::size_t bytes) noexcept {
+  const int device = arena::instance().device_of(address, 1);
+  if (device < 0) return error::invalid_value;
+  engine::drain_device(device);
+  return arena::instance().descriptor_close(address, bytes);
+}
+
 status emu_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
   if (!topology::instance().cpu_window) return status::not_supported;
   add(counts.windows);
@@ -348,6 +367,21 @@ std::int64_t count(const char* name) noexcept {
   for (const auto& row : rows)
     if (std::strcmp(row.name, name) == 0) return count().*row.value;
   return -1;
+}
+
+void* map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept {
+  void* address = nullptr;
+  if (!arena::instance().start() ||
+      arena::instance().map_chunks(device, exports, bytes, chunk_bytes, &address) != error::success)
+    return nullptr;
+  return address;
+}
+
+bool unmap_chunks(void* address, std::size_t bytes) noexcept {
+  const int device = arena::instance().device_of(address, 1);
+  if (device < 0) return false;
+  engine::drain_device(device);
+  return arena::instance().unmap_chunks(address, bytes) == error::success;
 }
 
 void set_faults(const char* text) noexcept {

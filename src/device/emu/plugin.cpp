@@ -19,6 +19,16 @@ extern "C" [[gnu::visibility("default")]] int telpher_emu_prefetch(void* address
   return static_cast<int>(telpher::device::emu::arena::instance().prefetch(address, device));
 }
 
+/// Memory in chunks of that many bytes, exported as descriptors or not at all; for tests.
+extern "C" [[gnu::visibility("default")]] void* telpher_emu_map(int device, int exports,
+                                                                std::size_t bytes,
+                                                                std::size_t chunk_bytes) {
+  return telpher::device::emu::map_chunks(device, exports != 0, bytes, chunk_bytes);
+}
+extern "C" [[gnu::visibility("default")]] int telpher_emu_unmap(void* address, std::size_t bytes) {
+  return telpher::device::emu::unmap_chunks(address, bytes);
+}
+
 /// Replaces the faults of TELPHER_TEST_EMU_FAULTS; for tests.
 extern "C" [[gnu::visibility("default")]] void telpher_emu_faults(const char* text) {
   telpher::device::emu::set_faults(text);

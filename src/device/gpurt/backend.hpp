@@ -9,17 +9,17 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "base/settings.hpp"
 #include "device/device.hpp"
-#include "device/gpurt/guard.hpp"
-#include "device/gpurt/runtime.hpp"
+#include "device/gpurt/descriptors.hpp"
 #include "kernel/one_copy.hpp"
 
 namespace telpher::device::gpurt {
 
 template <gpu_runtime R>
-class backend final : public device::backend {
+class backend final : public descriptors<R> {
  public:
   backend() noexcept { process_exit::watch(); }
 
@@ -54,6 +54,7 @@ class backend final : public device::backend {
     out = {};
     if (!started()) return status::ok;
     TELPHER_TRY(check<R>(R::classify(address, detail, out), "pointer attributes"));
+    if (out.is_chunk && !config().ipc_descriptors) out.exportable = false;
     if (out.kind == memory_kind::device && home_.load(std::memory_order_relaxed) < 0) [[unlikely]]
       home_.store(out.device, std::memory_order_relaxed);
     return status::ok;
@@ -244,7 +245,8 @@ class backend final : public device::backend {
 
   // --- other processes' memory ---
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override {
-    if (info.kind != memory_kind::device || info.owner != R::owner || !info.exportable)
+    if (info.kind != memory_kind::device || info.owner != R::owner || !info.exportable ||
+        info.is_chunk)
       return status::not_supported;
     ipc_handle handle{};
     const auto base = reinterpret_cast<void*>(info.base);
@@ -365,10 +367,7 @@ class backend final : public device::backend {
 
   template <class F>
   status on(int device, F&& call, const char* name) noexcept {
-    if (device < 0) return status::invalid_argument;
-    const guard<R> g(device);
-    if (failed(g.entered())) return g.entered();
-    return check<R>(call(), name);
+    return call_on<R>(device, std::forward<F>(call), name);
   }
 
   template <class F>

@@ -162,7 +162,7 @@ hipError_t hip_rt::register_host(void* address, std::size_t bytes) noexcept {
 }
 
 hipError_t hip_rt::ipc_get(ipc_handle& out, void* address) noexcept {
-  static_assert(sizeof(hipIpcMemHandle_t) <= sizeof(ipc_handle));
+  static_assert(sizeof(hipIpcMemHandle_t) <= ipc_handle::capacity);
   hipIpcMemHandle_t handle;
   const hipError_t e = hipIpcGetMemHandle(&handle, address);
   std::memcpy(out.bytes, &handle, sizeof handle);

@@ -21,7 +21,7 @@ struct wire_handle {
   std::uint16_t bytes;
   std::byte data[ipc_handle::capacity - sizeof(std::uint16_t)];
 };
-static_assert(sizeof(wire_handle) == sizeof(ipc_handle));
+static_assert(sizeof(wire_handle) == ipc_handle::capacity);
 
 }  // namespace
 

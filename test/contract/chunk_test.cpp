@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: memory that the program mapped itself, for other processes by file descriptor.
+#define CHECK_NO_MAIN
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/descriptor_broker.hpp"
+#include "contract.hpp"
+#include "cuda_chunks.hpp"
+#include "device/emu/emu.hpp"
+#include "peer.hpp"
+
+namespace contract {
+namespace {
+
+using action = peer_request::action;
+constexpr std::size_t unit = 2 << 20;  // of CUDA's granularity
+
+/// Two chunks side by side on device 0; none where the back end has no such memory.
+class chunks {
+ public:
+  explicit chunks(bool exports) : exports_(exports) { map(nullptr); }
+  ~chunks() {
+    if (base_) CHECK(unmap(false));
+  }
+  chunks(const chunks&) = delete;
+  chunks& operator=(const chunks&) = delete;
+
+  std::uint8_t* data() const { return static_cast<std::uint8_t*>(base_); }
+  explicit operator bool() const { return base_ != nullptr; }
+  /// Other memory at the same addresses.
+  void map_anew() {
+    void* const before = base_;
+    CHECK(unmap(true));
+    map(before);
+    CHECK_EQ(base_, before);
+  }
+
+ private:
+  void map(void* at) {
+    const bool cuda = std::strcmp(subject().name(), "cuda") == 0;
+    if (subject_is_emulated()) base_ = device::emu::map_chunks(0, exports_, 2 * unit, unit);
+    if (cuda) base_ = cuda_driver::map_chunks(0, exports_, 2 * unit, unit, at);
+    CHECK_EQ(base_ != nullptr, cuda || subject_is_emulated());
+  }
+  bool unmap(bool keeps) {
+    return subject_is_emulated() ? device::emu::unmap_chunks(base_, 2 * unit)
+                                 : cuda_driver::unmap_chunks(base_, 2 * unit, keeps);
+  }
+
+  bool exports_;
+  void* base_ = nullptr;
+};
+
+/// The descriptor of a chunk, offered to the other process.
+class offered {
+ public:
+  explicit offered(const pointer_info& info) {
+    const auto file = subject().descriptor_export(info);
+    const auto offer = file ? descriptor_broker::instance().offer(*file)
+                            : result<offered_descriptor>(file.error());
+    CHECK(offer.has_value());
+    if (offer) keeps_ = kept_offer(*offer);
+  }
+  device::ipc_handle handle() const {
+    device::ipc_handle h{};
+    std::memcpy(h.bytes, &keeps_.name(), sizeof(offered_descriptor));
+    return h;
+  }
+
+ private:
+  kept_offer keeps_;
+};
+
+TEST_CASE(another_process_reads_and_writes_a_chunk) {
+  const scoped_stream s;
+  const chunks c(true);
+  if (!c) return;
+  write(c.data() + unit, pattern(unit, 1), s);
+  const pointer_info info = describe(c.data() + unit + 77);
+  CHECK_EQ(info.kind, memory_kind::device);
+  CHECK(info.is_chunk && info.exportable);
+  CHECK_EQ(info.base, reinterpret_cast<std::uintptr_t>(c.data() + unit));
+  CHECK_EQ(info.bytes, unit);
+  CHECK_EQ(error_of(subject().ipc_export(info)), status::not_supported);
+  const offered there(info);
+  peer other;
+  REQUIRE(other.ask({action::open_chunk, second_device(), 0, unit, there.handle()}).outcome ==
+          status::ok);
+  CHECK(other.ask({action::check, 0, 1, unit, {}}).same);
+  CHECK_OK(other.ask({action::write, 0, 2, unit - 5, {}}).outcome);
+  CHECK(read(c.data() + unit, unit - 5, s) == pattern(unit - 5, 2));
+  CHECK_OK(other.ask({action::close_chunk, second_device(), 0, unit, {}}).outcome);
+}
+
+TEST_CASE(chunks_side_by_side_are_different_allocations) {
+  const chunks c(true);
+  if (!c) return;
+  const pointer_info first = describe(c.data() + 5), second = describe(c.data() + unit);
+  CHECK_EQ(first.base + first.bytes, second.base);
+  CHECK(first.generation != second.generation);
+  CHECK_EQ(describe(c.data() + unit - 1).base, first.base);
+  const scoped_stream s;  // copies reach from one into the other
+  write(c.data() + 100, pattern(2 * unit - 200, 3), s);
+  CHECK(read(c.data() + 100, 2 * unit - 200, s) == pattern(2 * unit - 200, 3));
+}
+
+TEST_CASE(a_chunk_that_is_mapped_anew_is_another_allocation) {
+  const scoped_stream s;
+  chunks c(true);
+  if (!c) return;
+  peer other;
+  std::uint64_t before = 0;
+  for (unsigned round = 0; round < 4; ++round) {
+    write(c.data(), pattern(unit, round), s);
+    const pointer_info info = describe(c.data());
+    CHECK(info.generation != before);
+    before = info.generation;
+    const offered there(info);
+    REQUIRE(other.ask({action::open_chunk, 0, 0, unit, there.handle()}).outcome == status::ok);
+    c.map_anew();
+    write(c.data(), pattern(unit, 100 + round), s);
+    CHECK(other.ask({action::check, 0, round, unit, {}}).same);  // it keeps what it has opened
+    CHECK_OK(other.ask({action::close_chunk, 0, 0, unit, {}}).outcome);
+  }
+}
+
+TEST_CASE(an_opened_chunk_is_device_memory_until_closed) {
+  const scoped_stream s;
+  const chunks c(true);
+  if (!c) return;
+  write(c.data(), pattern(unit, 4), s);
+  const auto file = subject().descriptor_export(describe(c.data()));
+  REQUIRE(file.has_value());
+  const auto base = subject().descriptor_open(0, *file, unit);
+  ::close(*file);
+  REQUIRE(base.has_value());
+  const pointer_info info = describe(static_cast<char*>(*base) + 1000);
+  CHECK_EQ(info.kind, memory_kind::device);
+  CHECK_EQ(info.base, reinterpret_cast<std::uintptr_t>(*base));
+  CHECK_EQ(info.bytes, unit);
+  CHECK(read(*base, unit, s) == pattern(unit, 4));
+  CHECK_OK(subject().descriptor_close(0, *base, unit));
+  CHECK_EQ(kind_of(*base), memory_kind::host);
+}
+
+TEST_CASE(what_was_not_made_for_it_is_not_exported) {
+  const memory plain(memory_kind::device, 100);
+  CHECK_EQ(error_of(subject().descriptor_export(describe(plain.data()))), status::not_supported);
+  const int file = ::memfd_create("telpher-test", MFD_CLOEXEC);
+  CHECK_EQ(error_of(subject().descriptor_open(0, file, unit)), status::not_supported);
+  ::close(file);
+  const chunks c(false);
+  if (!c) return;
+  const pointer_info info = describe(c.data());
+  CHECK_EQ(info.kind, memory_kind::device);
+  CHECK(!info.exportable);
+  CHECK_EQ(error_of(subject().descriptor_export(info)), status::not_supported);
+  CHECK_EQ(error_of(subject().ipc_export(info)), status::not_supported);
+}
+
+}  // namespace
+}  // namespace contract

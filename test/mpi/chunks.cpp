@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that the program maps itself, in chunks (CUDA's virtual memory management), and peers open
+// through file descriptors: messages from one chunk and over several, collectives, windows, memory
+// that is mapped anew at the same addresses, and memory that cannot be exported.
+#include <chrono>
+
+#include "cuda_chunks.hpp"
+#include "emulated.hpp"
+#include "paths.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr std::size_t unit = std::size_t{2} << 20;  // of CUDA's granularity
+
+bool on_cuda() {
+  return std::strcmp(backend_name(), "cuda") == 0;
+}
+
+/// Whether there is such memory here; then the device it should lie on.
+bool look_for_device(int& device) {
+  static auto* const classify =
+      reinterpret_cast<decltype(telpher_classify)*>(dlsym(RTLD_DEFAULT, "telpher_classify"));
+  void* const known = try_allocate(kind::device, 64);
+  if (known == nullptr || classify == nullptr) return false;
+  telpher_memory found{};
+  classify(known, &found, &device);
+  release(kind::device, known);
+  return on_cuda() || counted("mallocs") >= 0;
+}
+
+class chunks {
+ public:
+  chunks(int device, bool exports, std::size_t bytes) : device_(device), exports_(exports) {
+    bytes_ = (bytes + unit - 1) / unit * unit;
+    map(nullptr);
+  }
+  ~chunks() {
+    if (data_) unmap(false);
+  }
+  chunks(const chunks&) = delete;
+  chunks& operator=(const chunks&) = delete;
+
+  unsigned char* data() const { return data_; }
+  /// Other memory; at the same addresses, as far as can be told.
+  void map_anew() {
+    unmap(true);
+    map(data_);
+  }
+  void fill(std::uint64_t id, std::size_t at, std::size_t bytes) const {
+    std::vector<unsigned char> host(bytes);
+    write_pattern(id, host.data(), bytes);
+    copy(kind::device, data_ + at, host.data(), bytes);
+  }
+  std::string compare(std::uint64_t id, std::size_t at, std::size_t bytes) const {
+    std::vector<unsigned char> host(bytes), wanted(bytes);
+    copy(kind::device, host.data(), data_ + at, bytes);
+    write_pattern(id, wanted.data(), bytes);
+    return difference(host.data(), wanted.data(), bytes, "bytes");
+  }
+
+ private:
+  void map(void* at) {
+    static auto* const map_emulated =
+        emulated<void*(int, int, std::size_t, std::size_t)>("telpher_emu_map");
+    void* const made = on_cuda() ? cuda_driver::map_chunks(device_, exports_, bytes_, unit, at)
+                                 : map_emulated(device_, exports_, bytes_, unit);
+    if (made == nullptr) memory_failure("mapping", bytes_, 0);
+    data_ = static_cast<unsigned char*>(made);
+  }
+  void unmap(bool keeps) {
+    static auto* const unmap_emulated = emulated<int(void*, std::size_t)>("telpher_emu_unmap");
+    if (!(on_cuda() ? cuda_driver::unmap_chunks(data_, bytes_, keeps)
+                    : unmap_emulated(data_, bytes_) != 0))
+      memory_failure("unmapping", bytes_, 0);
+  }
+
+  int device_;
+  bool exports_;
+  std::size_t bytes_;
+  unsigned char* data_ = nullptr;
+};
+
+std::uint64_t identity(const suite& s, int sender, std::size_t step) {
+  return mix(s.opt.seed) + step * 64 + static_cast<std::uint64_t>(sender);
+}
+
+/// Both ways between two ranks, at an offset in the sender's memory.
+void exchange(suite& s, int peer, const chunks& out, std::size_t at, const chunks& in,
+              std::size_t bytes, std::size_t step) {
+  s.note("message %zu, %zu bytes at %zu", step, bytes, at);
+  out.fill(identity(s, s.rank, step), at, bytes);
+  MPI_Request request;
+  MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD, &request);
+  MPI_Send(out.data() + at, as_int(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  s.expect_none(in.compare(identity(s, peer, step), 0, bytes));
+}
+
+struct world {
+  int device = 0;
+  int peer = 0;             // MPI_PROC_NULL: the last of an odd number
+  bool descriptors = true;  // as TELPHER_IPC_DESCRIPTORS says
+};
+
+/// It goes as plain device memory does, and a chunk is exported and opened once.
+void one_chunk(suite& s, const world& w) {
+  if (w.peer == MPI_PROC_NULL) return;
+  const chunks out(w.device, true, unit), in(w.device, true, unit);
+  const bool emulated = counted("ipc_opens") >= 0;
+  const long long before = counted("ipc_opens");
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{1000}, std::size_t{20000}}) {
+    exchange(s, w.peer, out, 4096, in, bytes, bytes);
+    if (s.rank == 0) std::printf("# %zu bytes: %s\n", bytes, last_path().c_str());
+  }
+  if (emulated && (counted("ipc_opens") > before) != w.descriptors)
+    s.fail("%lld chunks were opened", counted("ipc_opens") - before);
+  if (!emulated && w.descriptors && last_path() == "staged") s.fail("the last one was staged");
+  const long long exported = counted("ipc_gets"), opened = counted("ipc_opens");
+  for (std::size_t step = 0; step < 20; ++step) exchange(s, w.peer, out, 8192, in, 30000, step);
+  if (!w.descriptors || !emulated) return;
+  s.expect_equal(counted("ipc_gets"), exported, "exports of a known chunk");
+  s.expect_equal(counted("ipc_opens"), opened, "openings of a known chunk");
+}
+
+void several_chunks(suite& s, const world& w) {
+  if (w.peer == MPI_PROC_NULL) return;
+  const chunks out(w.device, true, 4 * unit), in(w.device, true, 4 * unit);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{3000}, std::size_t{200000}})
+    exchange(s, w.peer, out, unit - bytes / 2, in, bytes, bytes);
+  exchange(s, w.peer, out, 17, in, 4 * unit - 17, 1);
+  MPI_Datatype type;  // with gaps, over the border
+  MPI_Type_vector(1000, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Sendrecv(out.data() + unit - 4000, 1, type, w.peer, 2, in.data() + unit - 4000, 1, type,
+               w.peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Type_free(&type);
+  exchange(s, w.peer, out, unit - 100, in, 300, 2);
+}
+
+/// What a peer has opened must not be taken for what is mapped there now.
+void mapped_anew(suite& s, const world& w) {
+  if (w.peer == MPI_PROC_NULL) return;
+  chunks out(w.device, true, 2 * unit), in(w.device, true, 2 * unit);
+  int reused = 0;
+  for (std::size_t step = 0; step < 30; ++step) {
+    exchange(s, w.peer, out, 64, in, 1000 + step * 5000, step);
+    const unsigned char* const before = out.data();
+    out.map_anew();
+    if (step % 3 == 0) in.map_anew();
+    reused += out.data() == before;
+  }
+  if (reused == 0) s.fail("no memory was mapped at an old address");
+}
+
+/// The peers close their mappings of what the program has unmapped, in calls with other memory.
+void given_back(suite& s, const world& w) {
+  if (counted("imports") < 0 || w.peer == MPI_PROC_NULL || !w.descriptors) return;
+  const chunks out(w.device, true, unit), in(w.device, true, unit);
+  exchange(s, w.peer, out, 0, in, 100000, 1);
+  const long long before = counted("imports");
+  long long open = 0;
+  {
+    const chunks gone(w.device, true, unit);
+    exchange(s, w.peer, gone, 0, in, 100000, 2);
+    open = counted("imports");
+  }
+  s.expect_equal(open, before + 1, "mappings with one more");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int both[2] = {1, 0};  // how many have it open still; whether one of the two gives up
+  for (std::size_t step = 3; both[0] > 0 && both[1] == 0; ++step) {
+    exchange(s, w.peer, out, 0, in, 100000, step);
+    const int own[2] = {counted("imports") >= open, std::chrono::steady_clock::now() > end};
+    int theirs[2] = {};
+    MPI_Sendrecv(own, 2, MPI_INT, w.peer, 3, theirs, 2, MPI_INT, w.peer, 3, s.control,
+                 MPI_STATUS_IGNORE);
+    for (int i : {0, 1}) both[i] = own[i] + theirs[i];
+  }
+  if (both[0] > 0) s.fail("%lld mappings are open still", counted("imports"));
+}
+
+void not_exportable(suite& s, const world& w) {
+  if (w.peer == MPI_PROC_NULL) return;
+  const chunks out(w.device, false, 2 * unit), in(w.device, false, 2 * unit);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{20000}, std::size_t{200000}})
+    exchange(s, w.peer, out, 100, in, bytes, bytes);
+  exchange(s, w.peer, out, unit - 100, in, 300, 3);
+}
+
+/// Sums in one chunk, and over several.
+void collectives(suite& s, const world& w) {
+  const chunks in(w.device, true, 2 * unit), out(w.device, true, 2 * unit);
+  for (const std::size_t at : {std::size_t{0}, unit - 4000}) {
+    const int n = 100000;
+    s.note("sum at %zu", at);
+    std::vector<int> values(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = i + s.rank;
+    const std::size_t bytes = values.size() * sizeof(int);
+    copy(kind::device, in.data() + at, values.data(), bytes);
+    MPI_Allreduce(in.data() + at, out.data() + at, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    copy(kind::device, values.data(), out.data() + at, bytes);
+    const int ranks = s.ranks * (s.ranks - 1) / 2;
+    for (int i = 0; i < n; ++i)
+      if (values[static_cast<std::size_t>(i)] != i * s.ranks + ranks) {
+        s.fail("sum %d is %d", i, values[static_cast<std::size_t>(i)]);
+        break;
+      }
+    in.fill(identity(s, 0, at), at, 50000);
+    if (s.rank != 0) in.fill(99, at, 50000);
+    MPI_Bcast(in.data() + at, 50000, MPI_BYTE, 0, MPI_COMM_WORLD);
+    s.expect_none(in.compare(identity(s, 0, at), at, 50000));
+  }
+}
+
+/// Puts to the next rank, into windows of one chunk and of several.
+void windows(suite& s, const world& w) {
+  if (!s.makes_windows()) return;
+  const int next = (s.rank + 1) % s.ranks, last = (s.rank + s.ranks - 1) % s.ranks;
+  for (const std::size_t size : {unit, 2 * unit}) {
+    const chunks exposed(w.device, true, size), own(w.device, true, unit);
+    s.note("window of %zu bytes", size);
+    MPI_Win win;
+    MPI_Win_create(exposed.data(), static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &win);
+    own.fill(identity(s, s.rank, size), 0, 70000);
+    MPI_Win_fence(0, win);
+    const std::size_t at = size - 100000;
+    MPI_Put(own.data(), 70000, MPI_BYTE, next, static_cast<MPI_Aint>(at), 70000, MPI_BYTE, win);
+    MPI_Win_fence(0, win);
+    s.expect_none(exposed.compare(identity(s, last, size), at, 70000));
+    MPI_Win_free(&win);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  world w;
+  const char* const setting = std::getenv("TELPHER_IPC_DESCRIPTORS");
+  w.descriptors = setting == nullptr || std::strcmp(setting, "off") != 0;
+  w.peer = (s.rank ^ 1) < s.ranks ? s.rank ^ 1 : MPI_PROC_NULL;
+  if (look_for_device(w.device)) {
+    s.run("given back", [&] { given_back(s, w); });  // the first: nothing else is open then
+    s.run("one chunk", [&] { one_chunk(s, w); });
+    s.run("several chunks", [&] { several_chunks(s, w); });
+    s.run("mapped anew", [&] { mapped_anew(s, w); });
+    s.run("not exportable", [&] { not_exportable(s, w); });
+    s.run("collectives", [&] { collectives(s, w); });
+    s.run("windows", [&] { windows(s, w); });
+  }
+  return s.finish();
+}
