@@ -3,8 +3,10 @@
 
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -12,6 +14,11 @@
 #include "base/log.hpp"
 
 namespace telpher {
+namespace {
+
+std::atomic<bool> offers_all{false};
+
+}  // namespace
 
 std::uint64_t random_bits() noexcept {
   std::uint64_t bits = 0;
@@ -41,17 +48,43 @@ result<shared_memory> shared_memory::create(std::size_t bytes, const char* label
   }
   m.address_ = static_cast<std::byte*>(address);
   m.bytes_ = bytes;
-  m.name_ = {::getpid(), file, bytes, random_bits()};
+  m.name_ = {::getpid(), file, bytes, random_bits(), {}};
   std::memcpy(m.address_, &m.name_.cookie, sizeof m.name_.cookie);
+  if (offers_all.load(std::memory_order_relaxed)) TELPHER_TRY(m.offer());
   return m;
 }
 
+status shared_memory::offer() noexcept {
+  const int file = descriptor_.get();
+  auto offer = descriptor_broker::instance().offer(file < 0 ? -1 : ::dup(file));
+  TELPHER_TRY(offer);
+  offer_ = kept_offer(*offer);
+  name_.offer = *offer;
+  return status::ok;
+}
+
+void shared_memory::offer_all() noexcept {
+  offers_all.store(true, std::memory_order_relaxed);
+}
+
 result<shared_memory> shared_memory::open(const shared_memory_name& name) noexcept {
-  const int file = open_of_process(name.pid, name.descriptor, name.bytes);
-  if (file < 0) return status::not_supported;
-  void* address =
-      ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  ::close(file);  // peers open the creator's descriptor, so this one is not needed
+  auto seen = map(open_of_process(name.pid, name.descriptor, name.bytes), name);
+  if (seen || !name.offer) return seen;
+  const auto fetched = descriptor_broker::fetch(name.offer);
+  if (!fetched) return status::not_supported;
+  return map(*fetched, name);
+}
+
+// It takes the descriptor: peers open the creator's, so this one is not needed.
+result<shared_memory> shared_memory::map(int opened, const shared_memory_name& name) noexcept {
+  if (opened < 0) return status::not_supported;
+  struct stat info {};
+  const bool whole = ::fstat(opened, &info) == 0 && S_ISREG(info.st_mode) &&
+                     static_cast<std::uint64_t>(info.st_size) == name.bytes;
+  void* const address = whole ? ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED | MAP_NORESERVE, opened, 0)
+                              : MAP_FAILED;
+  ::close(opened);
   if (address == MAP_FAILED) return status::not_supported;
   shared_memory m;
   m.address_ = static_cast<std::byte*>(address);
@@ -69,6 +102,7 @@ void shared_memory::swap(shared_memory& other) noexcept {
   std::swap(address_, other.address_);
   std::swap(bytes_, other.bytes_);
   std::swap(descriptor_, other.descriptor_);
+  std::swap(offer_, other.offer_);
   std::swap(name_, other.name_);
 }
 

@@ -15,9 +15,9 @@
 #include <unordered_map>
 
 #include "base/clock.hpp"
-#include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "base/descriptor_broker.hpp"
 #include "base/settings.hpp"
 #include "base/tuning.hpp"
 #include "host_mpi/attribute.hpp"
@@ -56,6 +56,42 @@ bool may_share(const card& own, const card& other) {
   return own.kernel == 0 || other.kernel == 0 || own.kernel == other.kernel;
 }
 
+// Opens the segments of those who may share the node and are not opened yet. False: one was not to
+// be had.
+bool open_segments(job& j, const std::vector<card>& cards, std::vector<std::uint8_t>& opened) {
+  const card& own = cards[static_cast<std::size_t>(j.rank)];
+  bool all = true;
+  for (int r = 0; r < j.size; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (r == j.rank) opened[i] = 1;
+    if (opened[i] || !same_pretended_node(j, r) || !may_share(own, cards[i])) continue;
+    auto segment = shared_memory::open(cards[i].segment);
+    opened[i] = segment.has_value();
+    all = all && segment;
+    if (segment) j.peers[i] = std::move(*segment);
+  }
+  return all;
+}
+
+// Where /proc does not show a rank (PID namespaces), all offer their segments' descriptors and try
+// once more. So no rank has a thread for that where none needs it.
+status open_offered_segments(job& j, std::vector<card>& cards, std::vector<std::uint8_t>& opened,
+                             bool all) {
+  int missing = !all, some_missing = 0;
+  if (pmpi::Allreduce(&missing, &some_missing, 1, MPI_INT, MPI_MAX, j.control) != MPI_SUCCESS)
+    return status::host_mpi_error;
+  if (!some_missing) return status::ok;
+  shared_memory::offer_all();
+  static_cast<void>(j.own.offer());  // if it fails, those ranks do not share a node
+  card own = cards[static_cast<std::size_t>(j.rank)];
+  own.segment = j.own.name();
+  if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, j.control) !=
+      MPI_SUCCESS)
+    return status::host_mpi_error;
+  static_cast<void>(open_segments(j, cards, opened));
+  return status::ok;
+}
+
 // Two ranks share a node if each could open the other's segment. The host MPI is not asked, because
 // it compares host names. Containers, renamed hosts and its own settings can make that wrong in
 // both directions.
@@ -68,17 +104,8 @@ status meet_node(job& j) {
     return status::host_mpi_error;
   std::memcpy(j.nonce.data(), cards.front().nonce, sizeof own.nonce);
   std::vector<std::uint8_t> opened(count), opened_us(count);
-  for (int r = 0; r < j.size; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    if (r == j.rank) {
-      opened[i] = 1;
-      continue;
-    }
-    if (!same_pretended_node(j, r) || !may_share(own, cards[i])) continue;
-    auto segment = shared_memory::open(cards[i].segment);
-    opened[i] = segment.has_value();
-    if (segment) j.peers[i] = std::move(*segment);
-  }
+  const bool all = open_segments(j, cards, opened);
+  TELPHER_TRY(open_offered_segments(j, cards, opened, all));
   if (pmpi::Alltoall(opened.data(), 1, MPI_BYTE, opened_us.data(), 1, MPI_BYTE, j.control) !=
       MPI_SUCCESS)
     return status::host_mpi_error;
