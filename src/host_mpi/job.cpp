@@ -15,9 +15,9 @@
 #include <unordered_map>
 
 #include "base/clock.hpp"
+#include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
-#include "base/descriptor_broker.hpp"
 #include "base/settings.hpp"
 #include "base/tuning.hpp"
 #include "host_mpi/attribute.hpp"

@@ -149,8 +149,8 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
-    const bool apart =
-        !whole && (m.info.is_chunk || !m.info.exportable);  // may be mapped all the same
+    // Bytes that are mapped all the same, in several chunks or in memory that is little known.
+    const bool apart = !whole && (m.info.is_chunk || !m.info.exportable);
     if (apart || (!m.info.exportable && bytes >= config().bounce_threshold)) {
       const status s = bounce(m, before);
       if (s == status::ok) return m.ready = std::move(before.event), s;
