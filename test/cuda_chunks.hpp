@@ -57,4 +57,41 @@ inline bool unmap_chunks(void* at, std::size_t bytes, bool keeps) {
          (keeps || call("cuMemAddressFree", base, bytes) == 0);
 }
 
+/// Memory of a stream-ordered pool whose memory other processes may import.
+class shareable_pool {
+ public:
+  shareable_pool(int device, std::size_t bytes) : device_(device) {
+    struct {
+      int type, handle_types;
+      location where;
+      void* unused_on_linux;
+      std::size_t most;
+      unsigned char rest[56];
+    } wanted{1, 1, {1, device}, nullptr, 0, {}};
+    call("cuDevicePrimaryCtxRetain", &context_, device);
+    call("cuCtxPushCurrent_v2", context_);
+    call("cuMemPoolCreate", &pool_, &wanted);
+    call("cuMemAllocFromPoolAsync", &memory_, bytes, pool_, static_cast<void*>(nullptr));
+    call("cuStreamSynchronize", static_cast<void*>(nullptr));
+  }
+  ~shareable_pool() {
+    call("cuMemFreeAsync", memory_, static_cast<void*>(nullptr));
+    call("cuStreamSynchronize", static_cast<void*>(nullptr));
+    call("cuMemPoolDestroy", pool_);
+    void* popped = nullptr;
+    call("cuCtxPopCurrent_v2", &popped);
+    call("cuDevicePrimaryCtxRelease_v2", device_);
+  }
+  shareable_pool(const shareable_pool&) = delete;
+  shareable_pool& operator=(const shareable_pool&) = delete;
+  /// Null if a call failed.
+  void* data() const { return reinterpret_cast<void*>(memory_); }
+
+ private:
+  int device_;
+  void* context_ = nullptr;
+  void* pool_ = nullptr;
+  address memory_ = 0;
+};
+
 }  // namespace cuda_driver

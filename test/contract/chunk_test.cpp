@@ -159,5 +159,16 @@ TEST_CASE(what_was_not_made_for_it_is_not_exported) {
   CHECK_EQ(error_of(subject().ipc_export(info)), status::not_supported);
 }
 
+// Importers would have to free their pointers first (device/cuda/chunks.cpp).
+TEST_CASE(memory_of_a_shareable_pool_is_no_chunk) {
+  if (std::strcmp(subject().name(), "cuda") != 0) return;
+  const scoped_stream started;
+  const cuda_driver::shareable_pool pool(0, unit);
+  REQUIRE(pool.data() != nullptr);
+  const pointer_info info = describe(pool.data());
+  CHECK_EQ(info.kind, memory_kind::device);
+  CHECK(!info.is_chunk && !info.exportable);
+}
+
 }  // namespace
 }  // namespace contract
