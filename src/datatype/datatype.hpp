@@ -46,6 +46,10 @@ struct layout {
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
   std::optional<grid> regular;                // where the blocks lie, if they are a grid
 
+  /// Whether any number of elements are one run of bytes that begins at the buffer's address.
+  bool is_plain() const noexcept {
+    return contiguous && !blocks.empty() && blocks.front().offset == 0;
+  }
   /// Whether so many elements are one run of bytes, at `true_lower_bound`.
   bool one_run(MPI_Count count) const noexcept {
     return contiguous || (count == 1 && blocks.size() == 1);

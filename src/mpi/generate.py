@@ -229,13 +229,18 @@ def before_host(function):
 
 def deferred_body(function, how):
     """A collective with a request that may run among the devices, or in the host MPI later: then with
-    copies of the program's arrays."""
-    kept = [p.name for p in function.parameters if p.array and function.form == "nonblocking"]
-    own = {"comm": "on", **{name: OWN + name for name in kept}}
+    types and arrays of its own. The types of such a reduction are predefined."""
+    reduces = any(p.name == "op" for p in function.parameters)
+    later = function.form == "nonblocking"
+    arrays = [p.name for p in function.parameters if p.array and p.kind != "DATATYPE" and later]
+    types = [p.name for p in function.parameters if p.kind == "DATATYPE" and later and not reduces]
+    own = {"comm": "on", **{name: OWN + name for name in types + arrays}}
     staged = (re.sub(r"\w+", lambda word: own.get(word[0], word[0]), f"  {line}")
               for line in staged_body(function, "made"))
-    takes = ", ".join([*(f"const auto* {OWN}{name}" for name in kept), "MPI_Comm on", "MPI_Request* made"])
-    form = f"coll::exchange::with_arrays(staged, {', '.join(kept)})" if kept else "staged"
+    takes = ", ".join([*(f"MPI_Datatype {OWN}{name}" for name in types), *(f"const auto* {OWN}{name}" for name in arrays),
+                       "MPI_Comm on", "MPI_Request* made"])
+    kept = ", ".join(["staged", f"coll::exchange::types({', '.join(types)})", *arrays])
+    form = f"coll::exchange::with_own({kept})" if types or arrays else "staged"
     return [f"const auto staged = [=]({takes}) {{", *staged, "};",
             f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, {form}, request);']
 

@@ -41,7 +41,7 @@
 #include "coll/between/problems.hpp"
 #include "coll/between/runner.hpp"
 #include "coll/deferred_call.hpp"
-#include "coll/exchange/kept_arrays.hpp"
+#include "coll/exchange/kept_arguments.hpp"
 
 namespace telpher::coll::between {
 

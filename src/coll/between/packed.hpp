@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/exchange/arguments.hpp"
+#include "coll/exchange/sides.hpp"
 #include "coll/host_images.hpp"
 #include "datatype/datatype.hpp"
 
@@ -25,21 +26,17 @@ class packed_buffers {
   status store() noexcept;
 
  private:
-  struct side {
-    void* at = nullptr;
-    std::int64_t count = 0;
-    MPI_Datatype of = MPI_DATATYPE_NULL;
-    bool reads = false, writes = false;
+  struct copied : exchange::side {
     const datatype::layout* layout = nullptr;
     std::byte* image = nullptr;  // host memory with the buffer's layout
     std::vector<std::byte> content{};
   };
   void make(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t result);
-  status open(side& s) noexcept;
+  status open(copied& s);
 
   status made_ = status::ok;
   bool reduces_;
-  side input_, output_;  // in place all is the output
+  copied input_, output_;  // in place all is the output
   host_images images_{path::kind::coll_levels};
 };
 

@@ -169,16 +169,14 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
-std::uint64_t arguments::size_of(MPI_Datatype of) noexcept {
+const datatype::layout* arguments::layout_of(MPI_Datatype of) noexcept {
   type = of;
   const auto found = datatype::layout_of(of);
-  if (!found || !(*found)->contiguous || (*found)->blocks.empty() ||
-      (*found)->blocks.front().offset != 0) {
-    possible = false;
-    return 0;
-  }
+  possible = possible && found && ((*found)->is_plain() || !takes_host);
+  if (!possible) return nullptr;
+  derived = derived || !(*found)->is_plain();
   lasting = lasting && (*found)->predefined;
-  return (*found)->size;
+  return *found;
 }
 
 void arguments::divide_grain(std::uint64_t n) noexcept {
@@ -210,17 +208,19 @@ void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcep
 }
 
 // In place the other side alone counts: of a gather the receiving one, of a scatter the sending
-// one.
+// one. A scatter's own elements are those that it receives.
 void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                         MPI_Datatype other_type, bool both) noexcept {
   if (in_place) return vector(other_count, other_type);
   vector(count, own_type);
   const std::uint64_t said = bytes;
-  received = {other_count, other_type};
-  if (!both || !possible) return;
-  vector(other_count, other_type);
-  if (bytes != said) possible = false;
+  if (both && possible) {
+    vector(other_count, other_type);
+    if (bytes != said) possible = false;
+  }
   sent = {count, own_type};
+  received = {other_count, other_type};
+  if (what == operation::scatter) std::swap(sent, received);
 }
 
 void arguments::own_block(std::int64_t count, MPI_Datatype of) {
@@ -230,13 +230,17 @@ void arguments::own_block(std::int64_t count, MPI_Datatype of) {
     own_offsets.push_back(output_offsets[static_cast<std::size_t>(rank)]);
     return;
   }
+  const elements expected = received;
   vector(count, of);
+  received = expected;
   own_counts.push_back(bytes);
   own_offsets.push_back(0);
 }
 
 void arguments::expected_block(std::int64_t count, MPI_Datatype of) {
+  const elements given = sent;
   if (!in_place) vector(count, of);
+  sent = given;
   output_counts.assign(static_cast<std::size_t>(ranks), 0);
   output_offsets.assign(static_cast<std::size_t>(ranks), 0);
   output_counts[static_cast<std::size_t>(root)] = bytes;

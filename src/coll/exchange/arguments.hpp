@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arguments of a collective in the terms of the exchange: addresses, bytes, a reduction that
-// the device knows. If the call cannot run among devices (host memory, gaps in a type, an operation
-// of the program's), `possible` is false, and the rest is not read. Calls between nodes are read so
-// that host memory is possible, too.
+// the device knows. If the call cannot run among devices (host memory, an operation of the
+// program's), `possible` is false, and the rest is not read. Sizes and offsets of a buffer with
+// gaps are those of its packed copy (packed_copies.hpp). Calls between nodes are read so that host
+// memory is possible, too; there gaps are not.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
+#include "coll/exchange/sides.hpp"
 #include "coll/reduction.hpp"
 #include "coll/schedule/problem.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -50,12 +53,14 @@ class arguments {
   /// Blocks of the own input that others must be told of.
   template <class Count, class Displacement>
   void input_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of) {
-    blocks(counts, displacements, of, own_counts, own_offsets);
+    sent.of = of;
+    blocks(counts, displacements, of, own_counts, own_offsets, input_places);
   }
   /// Blocks of the own output.
   template <class Count, class Displacement>
   void output_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of) {
-    blocks(counts, displacements, of, output_counts, output_offsets);
+    received.of = of;
+    blocks(counts, displacements, of, output_counts, output_offsets, output_places);
   }
   /// The one block that this rank sends. Output blocks come before: in place it is one of them.
   void own_block(std::int64_t count, MPI_Datatype of);
@@ -66,6 +71,9 @@ class arguments {
   void common_counts(const Count* counts) {
     for (int r = 0; r < ranks; ++r) common.push_back(static_cast<std::uint64_t>(counts[r]));
   }
+
+  /// When all is read: finds the sides with gaps. May throw std::bad_alloc.
+  void find_gaps();
 
   /// Whether the call reads its arrays of counts at this rank, and those of the sending side.
   bool arrays_count() const noexcept {
@@ -94,25 +102,38 @@ class arguments {
   bool gaps = false;  // in the elements that are reduced
   reduction reduce;
   MPI_Datatype type = MPI_DATATYPE_NULL;  // of the values, as read last
-  elements sent, received;  // of calls without arrays; the vector, or the block of a rank
+  elements sent, received;  // the vector, or the block of a rank; of arrays only the type
+  bool derived = false;     // some type is not a run of bytes at the buffer's address
+  std::vector<side::part> input_places, output_places;  // of arrays of such a type
+  std::shared_ptr<const gapped_sides> gapped;           // null: no side has gaps
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
   bool lasting = true;  // no type is the program's, which may free it when the call has returned
 
  private:
   bool look_up(const void* buffer, device::pointer_info& found, memory::place& place) noexcept;
-  std::uint64_t size_of(MPI_Datatype of) noexcept;
+  /// Null: the call is not possible.
+  const datatype::layout* layout_of(MPI_Datatype of) noexcept;
+  std::uint64_t size_of(MPI_Datatype of) noexcept {
+    const datatype::layout* const l = layout_of(of);
+    return l ? l->size : 0;
+  }
   void divide_grain(std::uint64_t bytes) noexcept;
   bool is_root() const noexcept { return rank == root; }
 
   template <class Count, class Displacement>
   void blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of,
-              std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets) {
-    const std::uint64_t size = size_of(of);
+              std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets,
+              std::vector<side::part>& places) {
+    const datatype::layout* const l = layout_of(of);
+    std::uint64_t end = 0;  // of the packed bytes
     for (int r = 0; r < ranks && possible; ++r) {
-      if (counts[r] < 0 || displacements[r] < 0) possible = false;
-      to.push_back(static_cast<std::uint64_t>(counts[r]) * size);
-      offsets.push_back(to.back() ? static_cast<std::uint64_t>(displacements[r]) * size : 0);
+      if (counts[r] < 0 || (displacements[r] < 0 && l->is_plain())) possible = false;
+      to.push_back(static_cast<std::uint64_t>(counts[r]) * l->size);
+      const std::uint64_t there = static_cast<std::uint64_t>(displacements[r]) * l->size;
+      offsets.push_back(to.back() == 0 ? 0 : l->is_plain() ? there : end);
+      end += to.back();
+      if (!l->is_plain()) places.push_back({displacements[r] * l->extent, counts[r]});
       divide_grain(to.back() | offsets.back());
     }
   }
@@ -138,6 +159,7 @@ struct described {
     arguments a(what, ranks, rank, with_host_memory);
     try {
       fill(a);
+      a.find_gaps();
     } catch (const std::bad_alloc&) {
       a.possible = false;
       a.no_memory = true;

@@ -92,6 +92,7 @@ call::then call::end(status s) noexcept {
   } else {
     c_.protocol.fail_call();
     execution_->context().abandon_workspaces();
+    if (packed_) packed_->abandon();
   }
   return then::done;
 }
@@ -105,6 +106,7 @@ bool call::withdraw() noexcept {
 
 // Frees what the call holds now: the program may keep its request for long.
 void call::release() noexcept {
+  packed_.reset();
   execution_.reset();
   chosen_ = {};
   keeps_mappings_ = {};
@@ -129,12 +131,17 @@ call::then call::begin() noexcept {
 }
 
 call::then call::propose() noexcept {
+  if (!c_.protocol.may_propose()) return then::later;
+  return eligible() ? go(&call::await_packing, awaited_) : leave_to_host();
+}
+
+call::then call::leave_to_host() noexcept {
+  if (form_ == form::blocking) c_.protocol.propose(proposal::host);
+  return then::staged;
+}
+
+call::then call::describe_and_propose() noexcept {
   agreement& protocol = c_.protocol;
-  if (!protocol.may_propose()) return then::later;
-  if (!eligible()) {
-    if (form_ == form::blocking) protocol.propose(proposal::host);
-    return then::staged;
-  }
   description& own = protocol.own_description();
   describe_call(arguments_, own);
   own.library_failed = c_.library_failed;
@@ -197,6 +204,7 @@ bool call::eligible() noexcept {
   auto free = launch_context::take(a.where);
   if (!free) return false;
   execution_.emplace(std::move(*free));
+  if (!pack()) return false;
   const handles wanted = facts_.any_buffers ? handles::none
                          : facts_.replayed  ? handles::all
                                             : handles::where_of_use;
@@ -270,7 +278,9 @@ bool call::same_call() const noexcept {
 
 void call::describe(char* text, std::size_t size) const noexcept {
   int peer = -1;
-  if (step_ == &call::poll_execution)
+  if (step_ == &call::poll_unpacking)
+    peer = c_.rank;
+  else if (step_ == &call::poll_execution)
     peer = execution_->by_steps() ? execution_->awaited() : c_.rank;
   else if (step_ == &call::poll_library)
     peer = c_.rank;

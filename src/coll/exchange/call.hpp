@@ -7,6 +7,7 @@
 //   file                 steps
 //   call.cpp             the rank proposes the devices or the host MPI; all proposals are read
 //   call_workspaces.cpp  the ranks' workspaces are found, or made and mapped
+//   call_packing.cpp     buffers with gaps are packed before the proposal, and unpacked at the end
 //   call_choice.cpp      algorithm and transport are chosen, the program's buffers mapped
 //   call_run.cpp         the schedule runs (execution.hpp)
 //   call_library.cpp     or the vendor's library does the call
@@ -24,7 +25,8 @@
 #include "coll/deferred_call.hpp"
 #include "coll/exchange/arguments.hpp"
 #include "coll/exchange/execution.hpp"
-#include "coll/exchange/kept_arrays.hpp"
+#include "coll/exchange/kept_arguments.hpp"
+#include "coll/exchange/packed_copies.hpp"
 #include "coll/exchange/replay.hpp"
 #include "coll/exchange/selection.hpp"
 #include "memory/allocations.hpp"
@@ -78,7 +80,14 @@ class call final : public deferred_call {
 
   then begin() noexcept;
   then propose() noexcept;
+  then leave_to_host() noexcept;
+  then describe_and_propose() noexcept;
   then await_proposals() noexcept;
+
+  bool pack() noexcept;
+  then await_packing() noexcept;
+  then unpack(status ran) noexcept;
+  then poll_unpacking() noexcept;
 
   then make_workspace() noexcept;
   then map_workspaces() noexcept;
@@ -157,6 +166,7 @@ class call final : public deferred_call {
   choice chosen_;
   std::uint64_t signal_number_ = 0;  // call_number
   std::optional<execution> execution_;
+  std::optional<packed_copies> packed_;  // on a stream of the execution's
   std::unique_ptr<kernel_replay> replay_;
   std::uint64_t rooms_made_ns_ = 0;
   int rooms_open_ = 0;  // so many ranks' rooms

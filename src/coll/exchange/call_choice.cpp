@@ -143,6 +143,9 @@ void call::explain() const noexcept {
                                                  : chosen_.mapped      ? ", buffers mapped"
                                                                        : ", through the workspace",
                                                  chosen_.blocks));
+  if (packed_)
+    at += static_cast<std::size_t>(
+        std::snprintf(line + at, sizeof line - at, ", gaps packed on the device"));
   print_origin(chosen_, line + at, sizeof line - at);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
   try {

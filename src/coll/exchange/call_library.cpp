@@ -87,7 +87,7 @@ status call::start_library() noexcept {
 call::then call::poll_library() noexcept {
   const status s = c_.library.poll();
   if (s == status::ok || (given_up_ && s != status::would_block))
-    return end(given_up_ ? result_ : s);
+    return unpack(given_up_ ? result_ : s);
   if (!given_up_ && (s != status::would_block || peer_failed())) {
     result_ = s == status::would_block ? status::peer_lost : s;
     if (s != status::would_block) c_.protocol.fail_call();

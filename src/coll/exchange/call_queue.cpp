@@ -12,13 +12,11 @@ call_queue::~call_queue() {
 
 // --- initiation ---
 
-// The host MPI may get the call after the program's call has returned, so all of its arguments must
-// live as long (`lasting`). While another thread is blocked in the host MPI calls are not admitted:
-// nobody may be there to move them when peers need it.
+// While another thread is blocked in the host MPI calls are not admitted: nobody may be there to
+// move them when peers need it.
 bool call_queue::admits(const arguments& a) const noexcept {
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
-  return moves_here && a.possible && a.lasting &&
-         ticket::peers().own().header().blocked.load() == 0;
+  return moves_here && a.possible && ticket::peers().own().header().blocked.load() == 0;
 }
 
 std::shared_ptr<call> call_queue::enter(std::shared_ptr<call> made) {

@@ -16,13 +16,15 @@ call::then call::commit() noexcept {
     return s == status::ok ? go(&call::poll_library, "has ended the library's call") : end(s);
   }
   place_buffers();
+  // A kernel that stays runs in another stream than the packing.
+  const bool packed = !packed_ || packed_->poll() == status::ok;
   const status s = execution_->start({.chosen = chosen_,
                                       .where = arguments_.where,
                                       .reduce = arguments_.reduce,
                                       .unit = facts_.unit,
                                       .number = signal_number_,
                                       .rank = c_.rank,
-                                      .small = volume() <= config().coll_linger_limit,
+                                      .small = volume() <= config().coll_linger_limit && packed,
                                       .step_flags_of = c_.step_flags_of});
   if (s != status::ok) return end(s);
   return go(&call::poll_execution,
@@ -47,7 +49,7 @@ call::then call::poll_execution() noexcept {
   }
   const status s = execution_->poll();
   if (s == status::would_block) return then::later;
-  return end(given_up_ ? status::peer_lost : s);
+  return unpack(given_up_ ? status::peer_lost : s);
 }
 
 /// Looks now and then.

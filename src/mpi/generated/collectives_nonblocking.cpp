@@ -21,15 +21,16 @@ TELPHER_MPI(Ibcast,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_datatype, MPI_Comm on, MPI_Request* made) {
     coll::host_collective call("MPI_Ibcast", on);
-    const auto data = coll::uniform(count, datatype);
+    const auto data = coll::uniform(count, own_datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(made, [&] { return pmpi::Ibcast(b, count, datatype, root, on, made); });
+    return call.start(made, [&] { return pmpi::Ibcast(b, count, own_datatype, root, on, made); });
   };
   return mpi::start_collective("MPI_Ibcast", comm,
-                               coll::exchange::bcast(buffer, count, datatype, root), staged,
+                               coll::exchange::bcast(buffer, count, datatype, root),
+                               coll::exchange::with_own(staged, coll::exchange::types(datatype)),
                                request);
 }
 
@@ -42,20 +43,25 @@ TELPHER_MPI(Igather,
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Igather", on);
     const void* s = call.input(sendbuf,
-                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+                               root >= 0 ? coll::uniform(sendcount, own_sendtype)
+                               : coll::nothing());
     void* r = call.output(recvbuf,
-                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          call.at_root(root) ? coll::uniform(recvcount, own_recvtype, call.size())
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
+      return pmpi::Igather(s, sendcount, own_sendtype, r, recvcount, own_recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Igather", comm,
                                coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
-                                                      recvcount, recvtype, root), staged, request);
+                                                      recvcount, recvtype, root),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -69,24 +75,28 @@ TELPHER_MPI(Igatherv,
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Igatherv", on);
     const void* s = call.input(sendbuf,
-                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+                               root >= 0 ? coll::uniform(sendcount, own_sendtype)
+                               : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root)
-                          ? coll::ragged(call.size(), own_recvcounts, own_displs, recvtype)
+                          ? coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype)
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
-                            on, made);
+      return pmpi::Igatherv(s, sendcount, own_sendtype, r, own_recvcounts, own_displs, own_recvtype,
+                            root, on, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv", comm,
                                coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                        recvcounts, displs, recvtype, root),
-                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -98,20 +108,25 @@ TELPHER_MPI(Iscatter,
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Iscatter", on);
     const void* s = call.input(sendbuf,
-                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               call.at_root(root)
+                               ? coll::uniform(sendcount, own_sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
-                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+                          root >= 0 ? coll::uniform(recvcount, own_recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
+      return pmpi::Iscatter(s, sendcount, own_sendtype, r, recvcount, own_recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatter", comm,
                                coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcount, recvtype, root), staged, request);
+                                                       recvcount, recvtype, root),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -125,24 +140,27 @@ TELPHER_MPI(Iscatterv,
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Iscatterv", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
-                               ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
+                               ? coll::ragged(call.size(), own_sendcounts, own_displs, own_sendtype)
                                : coll::nothing());
     void* r = call.output(recvbuf,
-                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+                          root >= 0 ? coll::uniform(recvcount, own_recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatterv(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype, root,
-                             on, made);
+      return pmpi::Iscatterv(s, own_sendcounts, own_displs, own_sendtype, r, recvcount,
+                             own_recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv", comm,
                                coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
                                                         recvbuf, recvcount, recvtype, root),
-                               coll::exchange::with_arrays(staged, sendcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        sendcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -154,17 +172,21 @@ TELPHER_MPI(Iallgather,
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Iallgather", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
+      return pmpi::Iallgather(s, sendcount, own_sendtype, r, recvcount, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather", comm,
                                coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
-                                                         recvcount, recvtype), staged, request);
+                                                         recvcount, recvtype),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -177,20 +199,24 @@ TELPHER_MPI(Iallgatherv,
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Iallgatherv", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
+    void* r = call.output(recvbuf,
+                          coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype));
     return call.start(made, [&] {
-      return pmpi::Iallgatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, on,
-                               made);
+      return pmpi::Iallgatherv(s, sendcount, own_sendtype, r, own_recvcounts, own_displs,
+                               own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv", comm,
                                coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                           recvcounts, displs, recvtype),
-                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -202,17 +228,21 @@ TELPHER_MPI(Ialltoall,
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Ialltoall", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
+      return pmpi::Ialltoall(s, sendcount, own_sendtype, r, recvcount, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall", comm,
                                coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
-                                                        recvcount, recvtype), staged, request);
+                                                        recvcount, recvtype),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -226,24 +256,28 @@ TELPHER_MPI(Ialltoallv,
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Ialltoallv", on);
     const void* s = call.input(sendbuf,
-                               coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
+                               coll::ragged(call.size(), own_sendcounts, own_sdispls,
+                                            own_sendtype));
     void* r = call.output(recvbuf,
-                          coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
+                          coll::ragged(call.size(), own_recvcounts, own_rdispls, own_recvtype));
     return call.start(made, [&] {
-      return pmpi::Ialltoallv(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
-                              own_rdispls, recvtype, on, made);
+      return pmpi::Ialltoallv(s, own_sendcounts, own_sdispls, own_sendtype, r, own_recvcounts,
+                              own_rdispls, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv", comm,
                                coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
                                                          recvbuf, recvcounts, rdispls, recvtype),
-                               coll::exchange::with_arrays(staged, sendcounts, sdispls, recvcounts,
-                                                           rdispls), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        sendcounts, sdispls, recvcounts, rdispls),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -282,15 +316,16 @@ TELPHER_MPI(Ibcast_c,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_datatype, MPI_Comm on, MPI_Request* made) {
     coll::host_collective call("MPI_Ibcast_c", on);
-    const auto data = coll::uniform(count, datatype);
+    const auto data = coll::uniform(count, own_datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, datatype, root, on, made); });
+    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, own_datatype, root, on, made); });
   };
   return mpi::start_collective("MPI_Ibcast_c", comm,
-                               coll::exchange::bcast(buffer, count, datatype, root), staged,
+                               coll::exchange::bcast(buffer, count, datatype, root),
+                               coll::exchange::with_own(staged, coll::exchange::types(datatype)),
                                request);
 }
 
@@ -304,20 +339,26 @@ TELPHER_MPI(Igather_c,
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Igather_c", on);
     const void* s = call.input(sendbuf,
-                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+                               root >= 0 ? coll::uniform(sendcount, own_sendtype)
+                               : coll::nothing());
     void* r = call.output(recvbuf,
-                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          call.at_root(root) ? coll::uniform(recvcount, own_recvtype, call.size())
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
+      return pmpi::Igather_c(s, sendcount, own_sendtype, r, recvcount, own_recvtype, root, on,
+                             made);
     });
   };
   return mpi::start_collective("MPI_Igather_c", comm,
                                coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
-                                                      recvcount, recvtype, root), staged, request);
+                                                      recvcount, recvtype, root),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -331,24 +372,28 @@ TELPHER_MPI(Igatherv_c,
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Igatherv_c", on);
     const void* s = call.input(sendbuf,
-                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+                               root >= 0 ? coll::uniform(sendcount, own_sendtype)
+                               : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root)
-                          ? coll::ragged(call.size(), own_recvcounts, own_displs, recvtype)
+                          ? coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype)
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
-                              on, made);
+      return pmpi::Igatherv_c(s, sendcount, own_sendtype, r, own_recvcounts, own_displs,
+                              own_recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv_c", comm,
                                coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                        recvcounts, displs, recvtype, root),
-                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -361,20 +406,26 @@ TELPHER_MPI(Iscatter_c,
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Iscatter_c", on);
     const void* s = call.input(sendbuf,
-                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               call.at_root(root)
+                               ? coll::uniform(sendcount, own_sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
-                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+                          root >= 0 ? coll::uniform(recvcount, own_recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
+      return pmpi::Iscatter_c(s, sendcount, own_sendtype, r, recvcount, own_recvtype, root, on,
+                              made);
     });
   };
   return mpi::start_collective("MPI_Iscatter_c", comm,
                                coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcount, recvtype, root), staged, request);
+                                                       recvcount, recvtype, root),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -388,24 +439,27 @@ TELPHER_MPI(Iscatterv_c,
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Iscatterv_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
-                               ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
+                               ? coll::ragged(call.size(), own_sendcounts, own_displs, own_sendtype)
                                : coll::nothing());
     void* r = call.output(recvbuf,
-                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+                          root >= 0 ? coll::uniform(recvcount, own_recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatterv_c(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype,
-                               root, on, made);
+      return pmpi::Iscatterv_c(s, own_sendcounts, own_displs, own_sendtype, r, recvcount,
+                               own_recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv_c", comm,
                                coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
                                                         recvbuf, recvcount, recvtype, root),
-                               coll::exchange::with_arrays(staged, sendcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        sendcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -417,17 +471,21 @@ TELPHER_MPI(Iallgather_c,
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Iallgather_c", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
+      return pmpi::Iallgather_c(s, sendcount, own_sendtype, r, recvcount, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather_c", comm,
                                coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
-                                                         recvcount, recvtype), staged, request);
+                                                         recvcount, recvtype),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -440,20 +498,24 @@ TELPHER_MPI(Iallgatherv_c,
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Iallgatherv_c", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
+    void* r = call.output(recvbuf,
+                          coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype));
     return call.start(made, [&] {
-      return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype,
-                                 on, made);
+      return pmpi::Iallgatherv_c(s, sendcount, own_sendtype, r, own_recvcounts, own_displs,
+                                 own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv_c", comm,
                                coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                           recvcounts, displs, recvtype),
-                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -465,17 +527,21 @@ TELPHER_MPI(Ialltoall_c,
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
+                          MPI_Request* made) {
     coll::host_collective call("MPI_Ialltoall_c", on);
-    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
+      return pmpi::Ialltoall_c(s, sendcount, own_sendtype, r, recvcount, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall_c", comm,
                                coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
-                                                        recvcount, recvtype), staged, request);
+                                                        recvcount, recvtype),
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype)),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -489,24 +555,28 @@ TELPHER_MPI(Ialltoallv_c,
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
+  const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
+                          const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
     coll::host_collective call("MPI_Ialltoallv_c", on);
     const void* s = call.input(sendbuf,
-                               coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
+                               coll::ragged(call.size(), own_sendcounts, own_sdispls,
+                                            own_sendtype));
     void* r = call.output(recvbuf,
-                          coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
+                          coll::ragged(call.size(), own_recvcounts, own_rdispls, own_recvtype));
     return call.start(made, [&] {
-      return pmpi::Ialltoallv_c(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
-                                own_rdispls, recvtype, on, made);
+      return pmpi::Ialltoallv_c(s, own_sendcounts, own_sdispls, own_sendtype, r, own_recvcounts,
+                                own_rdispls, own_recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv_c", comm,
                                coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
                                                          recvbuf, recvcounts, rdispls, recvtype),
-                               coll::exchange::with_arrays(staged, sendcounts, sdispls, recvcounts,
-                                                           rdispls), request);
+                               coll::exchange::with_own(staged,
+                                                        coll::exchange::types(sendtype, recvtype),
+                                                        sendcounts, sdispls, recvcounts, rdispls),
+                               request);
 }
 
 // 6.12 Nonblocking collective operations

@@ -104,7 +104,8 @@ TELPHER_MPI(Ireduce_scatter,
   return mpi::start_collective("MPI_Ireduce_scatter", comm,
                                coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
                                                               datatype, op),
-                               coll::exchange::with_arrays(staged, recvcounts), request);
+                               coll::exchange::with_own(staged, coll::exchange::types(),
+                                                        recvcounts), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -237,7 +238,8 @@ TELPHER_MPI(Ireduce_scatter_c,
   return mpi::start_collective("MPI_Ireduce_scatter_c", comm,
                                coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
                                                               datatype, op),
-                               coll::exchange::with_arrays(staged, recvcounts), request);
+                               coll::exchange::with_own(staged, coll::exchange::types(),
+                                                        recvcounts), request);
 }
 
 // 6.12 Nonblocking collective operations

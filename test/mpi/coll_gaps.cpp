@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives whose types have gaps, among devices: each rank packs and unpacks on its own device,
+// and the call runs as it would without gaps. Ranks have types of their own: one run of bytes at
+// some, gaps at others, MPI_BOTTOM. The expected content comes from a model here, not from the host
+// MPI, with what lies round and between the elements. Types are freed while non-blocking calls run.
+#include "coll_formulas.hpp"
+#include "emulated.hpp"
+#include "gapped_blocks.hpp"
+
+namespace {
+
+using namespace mpi_test;
+
+enum class movement {
+  bcast,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  gatherv,
+  scatterv,
+  allgatherv,
+  alltoallv
+};
+constexpr const char* movement_names[] = {"Bcast",     "Gather",     "Scatter",
+                                          "Allgather", "Alltoall",   "Gatherv",
+                                          "Scatterv",  "Allgatherv", "Alltoallv"};
+enum class form { blocking, nonblocking, persistent };
+
+bool ragged(movement m) {
+  return m >= movement::gatherv;
+}
+
+/// A call at this rank, with what each block holds.
+struct trial {
+  const group& g;
+  movement m;
+  int units_each, root;
+  bool in_place;  // where the operation has it, at the ranks that may say so
+  bool by_address;
+  const unit &sent, &received;
+  kind send_memory = kind::device, receive_memory = kind::device;
+
+  bool is_root() const { return g.rank == root; }
+  bool sends_to_all() const {
+    return m == movement::alltoall || m == movement::alltoallv ||
+           ((m == movement::scatter || m == movement::scatterv) && is_root());
+  }
+  bool receives_from_all() const {
+    return m == movement::alltoall || m == movement::alltoallv || m == movement::allgather ||
+           m == movement::allgatherv ||
+           ((m == movement::gather || m == movement::gatherv) && is_root());
+  }
+  bool receives() const { return (m != movement::gather && m != movement::gatherv) || is_root(); }
+  bool rooted_gather() const { return m == movement::gather || m == movement::gatherv; }
+  bool rooted_scatter() const { return m == movement::scatter || m == movement::scatterv; }
+  bool in_place_here() const {
+    return in_place && m != movement::bcast &&
+           (is_root() || !(rooted_gather() || rooted_scatter()));
+  }
+  /// Units that go from one rank to another. A rank that has nothing but MPI_BOTTOM and moves
+  /// nothing names no device: it leaves a communicator's first call to the host MPI.
+  int times(int from, int to) const {
+    if (!ragged(m)) return units_each;
+    const int which = m == movement::alltoallv ? from + to : rooted_scatter() ? to : from;
+    return (which % 3 + (by_address ? 1 : 0)) * units_each;
+  }
+  blocks lay_out(const unit& u, kind k, bool all, bool sending) const {
+    std::vector<int> counts, places;
+    int end = 0;
+    for (int i = 0; i < (all ? g.ranks : 1); ++i) {
+      const int other = all ? i : root;
+      counts.push_back(sending ? times(g.rank, other)
+                               : times(m == movement::allgather ? i : other, g.rank));
+      places.push_back(end);
+      end += counts.back() + (ragged(m) && all && i % 2 == 0 ? 2 : 0);  // some follow each other
+    }
+    if (!sending && ragged(m) && all) {  // the other way round
+      for (int& p : places) p = end - p;
+      for (std::size_t i = 0; i < places.size(); ++i) places[i] -= counts[i];
+    }
+    return {u, k, std::move(counts), std::move(places)};
+  }
+};
+
+int content(int from, int to, int i, int round) {
+  return (from + 1) * 100003 + (to + 1) * 1009 + i * 7 + round * 131;
+}
+
+#if MPI_TEST_HAS_PERSISTENT
+#define GAPS_INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, q)
+#else
+#define GAPS_INIT(name, ...) MPI_ERR_OTHER
+#endif
+#define GAPS_CALL(name, iname, ...)                       \
+  (f == form::blocking      ? MPI_##name(__VA_ARGS__)     \
+   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q) \
+                            : GAPS_INIT(name, __VA_ARGS__))
+
+void call(const trial& t, form f, const blocks& out, const blocks& in, MPI_Request* q) {
+  const argument a(out, t.by_address), b(in, t.by_address);
+  const bool here = t.in_place_here();
+  const void* s = here && !t.rooted_scatter() ? MPI_IN_PLACE : a.at;
+  void* r = here && t.rooted_scatter() ? MPI_IN_PLACE : b.at;
+  const MPI_Datatype st = a.type, rt = b.type;
+  const int sn = out.counts[0], rn = in.counts[0], root = t.root;
+  const int *sc = out.counts.data(), *sd = out.places.data(), *rc = in.counts.data(),
+            *rd = in.places.data();
+  const MPI_Comm c = t.g.comm;
+  switch (t.m) {
+    case movement::bcast:
+      GAPS_CALL(Bcast, Ibcast, r, rn, rt, root, c);
+      break;
+    case movement::gather:
+      GAPS_CALL(Gather, Igather, s, sn, st, r, rn, rt, root, c);
+      break;
+    case movement::scatter:
+      GAPS_CALL(Scatter, Iscatter, s, sn, st, r, rn, rt, root, c);
+      break;
+    case movement::allgather:
+      GAPS_CALL(Allgather, Iallgather, s, sn, st, r, rn, rt, c);
+      break;
+    case movement::alltoall:
+      GAPS_CALL(Alltoall, Ialltoall, s, sn, st, r, rn, rt, c);
+      break;
+    case movement::gatherv:
+      GAPS_CALL(Gatherv, Igatherv, s, sn, st, r, rc, rd, rt, root, c);
+      break;
+    case movement::scatterv:
+      GAPS_CALL(Scatterv, Iscatterv, s, sc, sd, st, r, rn, rt, root, c);
+      break;
+    case movement::allgatherv:
+      GAPS_CALL(Allgatherv, Iallgatherv, s, sn, st, r, rc, rd, rt, c);
+      break;
+    case movement::alltoallv:
+      GAPS_CALL(Alltoallv, Ialltoallv, s, sc, sd, st, r, rc, rd, rt, c);
+      break;
+  }
+}
+
+/// What `from` has for `to`: the same for all in a gather, from the root alone in a broadcast.
+int value_for(const trial& t, int from, int to, int i, int round) {
+  if (t.m == movement::bcast) return content(t.root, 0, i, round);
+  const bool to_all =
+      t.rooted_gather() || t.m == movement::allgather || t.m == movement::allgatherv;
+  return content(from, to_all ? 0 : to, i, round);
+}
+
+void fill(const trial& t, blocks& out, blocks& in, int round) {
+  const int me = t.g.rank;
+  out.clear();
+  in.clear();
+  for (int b = 0; b < as_int(out.counts.size()); ++b)
+    out.set(b, [&](int i) { return value_for(t, me, t.sends_to_all() ? b : 0, i, round); });
+  // In place the buffer of the result has what is sent, too.
+  const bool both =
+      (t.in_place_here() && !t.rooted_scatter()) || (t.m == movement::bcast && t.is_root());
+  for (int b = 0; both && b < as_int(in.counts.size()); ++b) {
+    const bool all_blocks = t.m == movement::alltoall || t.m == movement::alltoallv;
+    if (all_blocks || t.m == movement::bcast || b == me)
+      in.set(b, [&](int i) { return value_for(t, me, all_blocks ? b : 0, i, round); });
+  }
+  out.load();
+  in.load();
+  if (!t.receives() || (t.in_place_here() && t.rooted_scatter())) return;
+  for (int b = 0; b < as_int(in.counts.size()); ++b) {
+    const int from = t.receives_from_all() ? b : t.root;
+    in.set(b, [&](int i) { return value_for(t, from, me, i, round); });
+  }
+}
+
+bool ran_on_devices() {
+  const std::string path = last_path();
+  return path.starts_with("coll_") && path != "coll_staged";
+}
+
+void check(suite& s, const trial& t, form f, bool on_devices) {
+  s.note("%s%s of %d units, %s to %s, root %d, form %d%s", movement_names[static_cast<int>(t.m)],
+         t.in_place ? " in place" : "", t.units_each, t.sent.name, t.received.name, t.root,
+         static_cast<int>(f), t.by_address ? ", MPI_BOTTOM" : "");
+  blocks out = t.lay_out(t.sent, t.send_memory, t.sends_to_all(), true);
+  blocks in = t.lay_out(t.received, t.receive_memory, t.receives_from_all(), false);
+  MPI_Request q = MPI_REQUEST_NULL;
+  if (f == form::persistent) call(t, f, out, in, &q);
+  for (int round = 0; round < (f == form::persistent ? 2 : 1); ++round) {
+    fill(t, out, in, round);
+    if (f == form::persistent)
+      MPI_Start(&q);
+    else
+      call(t, f, out, in, &q);
+    if (f != form::blocking) MPI_Wait(&q, MPI_STATUS_IGNORE);
+    s.expect_none(out.wrong());
+    s.expect_none(in.wrong());
+    if (on_devices) s.expect(ran_on_devices(), last_path().c_str());
+  }
+  if (f == form::persistent) MPI_Request_free(&q);
+}
+
+constexpr movement movements[] = {movement::bcast,     movement::gather,     movement::scatter,
+                                  movement::allgather, movement::alltoall,   movement::gatherv,
+                                  movement::scatterv,  movement::allgatherv, movement::alltoallv};
+
+/// Which unit each rank has: the same, another at each, gaps at one only, gaps at all but one.
+const unit& unit_of(int who, int rank, bool sends) {
+  const auto& all = units();
+  switch (who) {
+    case 0:
+      return all[1];
+    case 1:
+      return all[static_cast<std::size_t>((rank + (sends ? 0 : 1)) % 4)];
+    case 2:
+      return all[rank == 0 ? 2 : 0];
+    default:
+      return all[rank == 0 ? 0 : sends ? 3 : 2];
+  }
+}
+
+void check_all(suite& s, form f, int who, bool by_address) {
+  const group g(MPI_COMM_WORLD);
+  for (const movement m : movements)
+    for (const int n : {0, 1, 40, 3000})
+      for (const bool in_place : {false, true}) {
+        if (in_place && (m == movement::bcast || n == 1)) continue;
+        if (f == form::persistent && n < 40) continue;  // a process has 256 on devices
+        s.still_alive();
+        const trial t{g,
+                      m,
+                      n,
+                      (n + who) % g.ranks,
+                      in_place,
+                      by_address,
+                      unit_of(who, g.rank, true),
+                      unit_of(who, g.rank, false)};
+        check(s, t, f, n > 0);
+      }
+}
+
+/// Host memory at one rank: all stage. Only calls in which hosts MPIs let types differ.
+void check_with_host(suite& s) {
+  const group g(MPI_COMM_WORLD);
+  const kind k = g.rank == 0 ? kind::host : kind::device;
+  for (const movement m : {movement::gather, movement::scatter, movement::alltoall})
+    for (const form f : {form::blocking, form::nonblocking}) {
+      const trial t{g, m, 40, 0, false, false, unit_of(1, g.rank, true), unit_of(1, g.rank, false),
+                    k, k};
+      check(s, t, f, false);
+      if (g.rank != 0) s.expect(last_path() == "coll_staged", "staged beside host memory");
+    }
+}
+
+/// No memory for a packed copy, or for the event behind the packing, at one rank: all stage, and
+/// the next call is the devices' again.
+void check_without_memory(suite& s) {
+  const group g(MPI_COMM_WORLD);
+  int larger = 500;  // each of a size that the pool has not got
+  for (const std::string fault : {"malloc:1+", "launch:1"})
+    for (const movement m : {movement::gather, movement::scatter, movement::alltoall}) {
+      const int n = fault == "malloc:1+" ? larger *= 3 : 100;
+      const trial t{g, m, n, 0, false, false, unit_of(0, g.rank, true), unit_of(0, g.rank, false)};
+      s.note("%s in %s", fault.c_str(), movement_names[static_cast<int>(m)]);
+      blocks out = t.lay_out(t.sent, kind::device, t.sends_to_all(), true);
+      blocks in = t.lay_out(t.received, kind::device, t.receives_from_all(), false);
+      fill(t, out, in, 0);
+      if (g.rank == 0) set_faults(fault.c_str());
+      call(t, form::blocking, out, in, nullptr);
+      if (g.rank == 0) set_faults("");
+      s.expect_none(in.wrong());
+      s.expect(last_path() == "coll_staged", "staged");
+      check(s, t, form::blocking, true);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  const char* const forms[] = {"blocking", "non-blocking", "persistent"};
+  const char* const whose[] = {"alike", "each another", "gaps at one", "gaps at all but one"};
+  for (int f = 0; f < (MPI_TEST_HAS_PERSISTENT ? 3 : 2); ++f)
+    for (int who = 0; who < 4; ++who) {
+      s.run(std::string(forms[f]) + "/" + whose[who],
+            [&] { check_all(s, static_cast<form>(f), who, false); });
+      if (who == 1)
+        s.run(std::string(forms[f]) + "/MPI_BOTTOM",
+              [&] { check_all(s, static_cast<form>(f), who, true); });
+    }
+  s.run("host memory at one", [&] { check_with_host(s); });
+  if (held() >= 0) s.run("no memory", [&] { check_without_memory(s); });
+  return s.finish();
+}
