@@ -4,6 +4,7 @@
 // (TEST_MATCHED=host). The results are the same.
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "graph_calls.hpp"
 #include "matched_pairs.hpp"
@@ -221,6 +222,56 @@ void in_a_graph(suite& s) {
   MPI_Barrier(s.control);
 }
 
+/// `n` ints at every second place, at odd ranks one after the other: a rank packs and unpacks in
+/// the stream, whatever the others do. In a graph, or started one by one.
+void with_gaps(suite& s, int n, bool in_graph) {
+  const test_stream stream;
+  const bool gaps = s.rank % 2 == 0;
+  const int step = gaps ? 2 : 1, all = s.ranks * n;
+  MPI_Datatype plain, type;
+  MPI_Type_vector(n, 1, step, MPI_INT, &plain);
+  MPI_Type_create_resized(plain, 0, MPI_Aint{n} * step * 4, &type);
+  MPI_Type_commit(&type);
+  const auto size = static_cast<std::size_t>(all * step) * 4;
+  constexpr int rounds = 12;
+  bytes in(size, 0), out(size, 0), log(size * rounds, 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Alltoall_init(in.data(), 1, type, out.data(), 1, type, s.control, MPI_INFO_NULL, &request);
+  s.expect_equal(STREAM_CALL(telpher_match)(1, &request), MPI_SUCCESS, "telpher_match");
+  std::optional<graph> g;
+  if (in_graph) {
+    g.emplace(stream);
+    start(request, stream);
+    wait(request, stream);
+    s.expect(g->end(), "a graph with a collective with gaps");
+  }
+  for (int round = 0; round < rounds; ++round) {
+    stream.set(in.data(), byte_of(round, s.rank), size);
+    stream.set(out.data(), 200 + round, size);
+    if (g) {
+      g->launch(stream);
+    } else {
+      start(request, stream);
+      wait(request, stream);
+    }
+    stream.copy(log.data() + static_cast<std::size_t>(round) * size, out.data(), size);
+  }
+  stream.wait();
+  for (int i = 0; i < rounds * all * step; ++i) {
+    const int round = i / (all * step), at = i % (all * step);
+    const int expected = at % step == 0 ? byte_of(round, at / (n * step)) : 200 + round;
+    if (!log.all(expected, static_cast<std::size_t>(i) * 4, 4)) {
+      s.fail("int %d of round %d", at, round);
+      break;
+    }
+  }
+  g.reset();
+  MPI_Type_free(&type);
+  MPI_Type_free(&plain);
+  MPI_Barrier(s.control);
+  MPI_Request_free(&request);
+}
+
 void refused(suite& s) {
   const test_stream stream;
   matched m(s, all_collectives[0], 64);
@@ -271,6 +322,11 @@ int main(int argc, char** argv) {
             [&] { in_a_stream(s, what, size, size > 100000 ? 8 : 40); });
   if (by_devices() && s.ranks == 2) s.run("refused", [&] { refused(s); });
   if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });
+  for (const int n : {5, 3000, 200000}) {
+    s.run("gaps, " + std::to_string(n), [&] { with_gaps(s, n, false); });
+    if (graph_calls())
+      s.run("gaps in a graph, " + std::to_string(n), [&] { with_gaps(s, n, true); });
+  }
   s.run("come and go", [&] { come_and_go(s); });
   return s.finish();
 }

@@ -166,7 +166,7 @@ class call final : public deferred_call {
   choice chosen_;
   std::uint64_t signal_number_ = 0;  // call_number
   std::optional<execution> execution_;
-  std::optional<packed_copies> packed_;  // on a stream of the execution's
+  std::shared_ptr<packed_copies> packed_;  // on a stream of the execution's
   std::unique_ptr<kernel_replay> replay_;
   std::uint64_t rooms_made_ns_ = 0;
   int rooms_open_ = 0;  // so many ranks' rooms

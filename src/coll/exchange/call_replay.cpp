@@ -73,6 +73,7 @@ status call::open_further_rooms() noexcept {
                                       d.has_output ? &d.output : nullptr));
   }
   replay_->own_buffers(arguments_.input, arguments_.output);
+  replay_->pack_by(packed_);
   return replay_->compile();
 }
 

@@ -5,45 +5,42 @@
 #include <utility>
 
 namespace telpher::coll::exchange {
-
-packed_copies::~packed_copies() {
-  if (under_way_) static_cast<void>(where_.owner->synchronise(on_));
-}
+namespace {
 
 /// `one` moves elements between the buffer and the packed bytes.
 template <class Move>
-status packed_copies::move(const gapped_side& s, const memory::buffer& copy,
-                           const Move& one) noexcept {
+status move(const gapped_side& s, const memory::buffer& copy, const Move& one) noexcept {
   auto* packed = static_cast<std::byte*>(copy.data());
-  under_way_ = true;
   for (const side::part& p : s.parts) {
-    TELPHER_TRY(one(*s.type, s.address(p.at), p.count, packed));
+    TELPHER_TRY(one(s.address(p.at), p.count, packed));
     packed += s.type->size * static_cast<std::uint64_t>(p.count);
   }
   return status::ok;
 }
 
-status packed_copies::mark() noexcept {
-  if (!under_way_) return status::ok;
-  if (!done_) TELPHER_TRY(memory::pooled_event::acquire(where_).into(done_));
-  return done_.record(on_);
+}  // namespace
+
+packed_copies::~packed_copies() {
+  if (under_way_) static_cast<void>(where_.owner->synchronise(on_));
+}
+
+status packed_copies::take(const gapped_side& s, memory::buffer& copy) const noexcept {
+  if (s.bytes == 0) return status::ok;
+  TELPHER_TRY(memory::buffer::device(where_, s.bytes).into(copy));
+  // A table of the type's blocks, if the kernels need one.
+  return move(s, copy, [&](std::byte* at, std::int64_t count, void* packed) {
+    return datatype::plan_unpack(*where_.owner, *s.type, where_.device, packed, at, count, on_)
+        .error();
+  });
 }
 
 status packed_copies::make(arguments& a, device::stream on) noexcept {
   sides_ = a.gapped;
   where_ = a.where;
   on_ = on;
-  const auto take = [&](const gapped_side& s, memory::buffer& copy) noexcept -> status {
-    if (s.bytes == 0) return status::ok;
-    TELPHER_TRY(memory::buffer::device(where_, s.bytes).into(copy));
-    if (!s.reads) return status::ok;
-    return move(s, copy, [&](const auto& type, std::byte* at, std::int64_t count, void* packed) {
-      return datatype::pack(*where_.owner, type, at, count, packed, on_);
-    });
-  };
+  TELPHER_TRY(memory::pooled_event::acquire(where_).into(done_));
   TELPHER_TRY(take(sides_->input, input_));
   TELPHER_TRY(take(sides_->output, output_));
-  TELPHER_TRY(mark());
   if (output_) {
     a.output = output_.data();
     a.output_place = memory::classify(a.output, a.output_memory);
@@ -55,14 +52,44 @@ status packed_copies::make(arguments& a, device::stream on) noexcept {
   return status::ok;
 }
 
-status packed_copies::unpack() noexcept {
-  const gapped_side& s = sides_->output;
-  if (s.bytes == 0) return status::ok;
-  TELPHER_TRY(
-      move(s, output_, [&](const auto& type, std::byte* at, std::int64_t count, void* packed) {
-        return datatype::unpack(*where_.owner, type, packed, at, count, on_);
-      }));
-  return mark();
+// --- in a stream ---
+
+status packed_copies::pack(device::stream s) const noexcept {
+  const auto one_side = [&](const gapped_side& of, const memory::buffer& copy) noexcept {
+    if (of.bytes == 0 || !of.reads) return status::ok;
+    return move(of, copy, [&](const std::byte* at, std::int64_t count, void* packed) {
+      return datatype::pack(*where_.owner, *of.type, at, count, packed, s);
+    });
+  };
+  TELPHER_TRY(one_side(sides_->input, input_));
+  return one_side(sides_->output, output_);
+}
+
+status packed_copies::unpack(device::stream s) const noexcept {
+  const gapped_side& of = sides_->output;
+  if (of.bytes == 0) return status::ok;
+  return move(of, output_, [&](std::byte* at, std::int64_t count, const void* packed) {
+    return datatype::unpack(*where_.owner, *of.type, packed, at, count, s);
+  });
+}
+
+// --- of a call ---
+
+template <class Work>
+status packed_copies::begin(const Work& work) noexcept {
+  under_way_ = true;  // also where only a part was begun
+  TELPHER_TRY(work());
+  return done_.record(on_);
+}
+
+status packed_copies::begin_packing() noexcept {
+  if (!sides_->input.reads && !sides_->output.reads) return status::ok;
+  return begin([this] { return pack(on_); });
+}
+
+status packed_copies::begin_unpacking() noexcept {
+  if (sides_->output.bytes == 0) return status::ok;
+  return begin([this] { return unpack(on_); });
 }
 
 status packed_copies::poll() noexcept {

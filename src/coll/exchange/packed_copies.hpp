@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packed copies, in device memory of the pools, of the buffers of a call whose elements have gaps
-// at this rank. Kernels pack before the call and unpack after it, on the stream of the call's
-// context. Gaps are neither read nor written.
+// at this rank. Kernels pack before the call and unpack after it, in the order of one stream. Gaps
+// are neither read nor written.
 #pragma once
 
 #include <memory>
@@ -18,22 +18,31 @@ class packed_copies {
   packed_copies() = default;
   packed_copies(const packed_copies&) = delete;
   packed_copies& operator=(const packed_copies&) = delete;
-  /// Waits for kernels that still use the copies.
+  /// Waits for kernels of begin() that still use the copies.
   ~packed_copies();
 
-  /// Makes `a` the same call on packed copies, and begins to pack what it reads.
+  /// Makes `a` the same call on packed copies. What packing and unpacking need is there then, and
+  /// they take no more memory.
   status make(arguments& a, device::stream on) noexcept;
-  /// Begins to bring the results to their places.
-  status unpack() noexcept;
+
+  /// Of a call: begins to pack what it reads, or to bring the results to their places, on the
+  /// stream of make().
+  status begin_packing() noexcept;
+  status begin_unpacking() noexcept;
   /// would_block: what was begun last is under way.
   status poll() noexcept;
+
+  /// Of a replay: the same in a stream of the program's. Nobody polls for it.
+  status pack(device::stream s) const noexcept;
+  status unpack(device::stream s) const noexcept;
+
   /// Peers may still use the copies: they are kept until the process ends.
   void abandon() noexcept;
 
  private:
-  template <class Move>
-  status move(const gapped_side& s, const memory::buffer& copy, const Move& one) noexcept;
-  status mark() noexcept;
+  status take(const gapped_side& s, memory::buffer& copy) const noexcept;
+  template <class Work>
+  status begin(const Work& work) noexcept;
 
   std::shared_ptr<const gapped_sides> sides_;
   memory::place where_;

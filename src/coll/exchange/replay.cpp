@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "coll/exchange/launch.hpp"
+#include "memory/held_streams.hpp"
 #include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
@@ -53,6 +54,11 @@ result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
 
 kernel_replay::~kernel_replay() {
   if (terms_.gone) terms_.gone();
+  if (!packs_) return;
+  // What was started last may still unpack.
+  memory::held_streams::instance().call_when_free([copies = std::move(packs_), at = where()] {
+    if (at.owner->synchronise_device(at.device) != status::ok) copies->abandon();
+  });
 }
 
 void kernel_replay::place_room(int rank, std::byte* base) noexcept {
@@ -147,6 +153,7 @@ status kernel_replay::compile() noexcept {
 status kernel_replay::start(device::stream s, bool captured) noexcept {
   const int blocks = blocks_of(terms_.chosen);
   const auto waiters = static_cast<std::size_t>(blocks);
+  if (packs_) TELPHER_TRY(packs_->pack(s));
   if (captured)
     room_->captured();
   else
@@ -155,7 +162,7 @@ status kernel_replay::start(device::stream s, bool captured) noexcept {
       where().owner->launch(terms_.reduce.body(), &parameters_, blocks, terms_.chosen.threads, s);
   if (failed(done) && !captured) room_->takes_back(first_waiter_, waiters);
   if (done == status::ok && !captured) path::count(kind_of(terms_.chosen.by), terms_.volume);
-  return done;
+  return failed(done) || !packs_ ? done : packs_->unpack(s);
 }
 
 status kernel_replay::start_on(const void* input, void* output, device::stream s,

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "coll/exchange/packed_copies.hpp"
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/reduction.hpp"
@@ -48,6 +49,8 @@ class kernel_replay final : public replay {
   status open_buffers(int rank, int process, const path::exported_memory* input,
                       const path::exported_memory* output) noexcept;
   void own_buffers(const void* input, void* output) noexcept;
+  /// The own buffers are such copies. Null: they are not.
+  void pack_by(std::shared_ptr<packed_copies> copies) noexcept { packs_ = std::move(copies); }
   /// When all that the schedule needs is open.
   status compile() noexcept;
 
@@ -79,6 +82,7 @@ class kernel_replay final : public replay {
   std::vector<std::uint64_t> words_, other_words_;  // of the program, and that of the second half
   memory::buffer long_code_;
   kernel::exchange parameters_{};
+  std::shared_ptr<packed_copies> packs_;
   std::size_t first_waiter_ = 0;  // a block each
 };
 

@@ -79,10 +79,11 @@ bool has_counts(movement m) {
          m >= movement::alltoallv;
 }
 
-void call(movement m, const arguments& a, running& r) {
-  const void* s = a.send(r);
-  void* t = a.receive(r);
-  const MPI_Datatype st = a.out.one.type, rt = a.in.one.type;
+void call(movement m, const arguments& a, bool bottom, running& r) {
+  const named from(a.send(r), a.out.one.type, bottom), to(a.receive(r), a.in.one.type, bottom);
+  const void* s = from.at;
+  void* t = const_cast<void*>(to.at);
+  const MPI_Datatype st = from.type, rt = to.type;
   const int sn = a.out.one.count, rn = a.in.one.count;
   const int *sc = a.out.counts.data(), *sd = a.out.places.data(), *rc = a.in.counts.data(),
             *rd = a.in.places.data();
@@ -205,7 +206,10 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
   // counts.
   if (!w.s.mpich && a.in_place && (m == movement::alltoallv || m == movement::alltoallw))
     made->how = form::blocking;
-  made->model = made->call = [m, a](running& r) { call(m, a, r); };
+  const bool bottom =
+      d.mine.chance(10) && m != movement::alltoallw && made->how != form::persistent;
+  made->model = [m, a](running& r) { call(m, a, false, r); };
+  made->call = [m, a, bottom](running& r) { call(m, a, bottom, r); };
   return made;
 }
 

@@ -56,4 +56,29 @@ int element_count(random_numbers& random, MPI_Datatype basic);
 /// Structs are left out of what is drawn from here on, or not.
 void allow_structs(bool allowed);
 
+/// A buffer and its type, or MPI_BOTTOM and a type that has the address.
+class named {
+ public:
+  named(const void* buffer, MPI_Datatype of, bool bottom) : at(buffer), type(of) {
+    if (!bottom || buffer == MPI_IN_PLACE) return;
+    const int one = 1;
+    MPI_Aint place = 0;
+    MPI_Get_address(buffer, &place);
+    MPI_Type_create_hindexed(1, &one, &place, of, &own_);
+    MPI_Type_commit(&own_);
+    at = MPI_BOTTOM;
+    type = own_;
+  }
+  named(const named&) = delete;
+  named& operator=(const named&) = delete;
+  ~named() {
+    if (own_ != MPI_DATATYPE_NULL) MPI_Type_free(&own_);
+  }
+  const void* at;
+  MPI_Datatype type;
+
+ private:
+  MPI_Datatype own_ = MPI_DATATYPE_NULL;
+};
+
 }  // namespace surface
