@@ -237,8 +237,8 @@ def deferred_body(function, how):
     own = {"comm": "on", **{name: OWN + name for name in types + arrays}}
     staged = (re.sub(r"\w+", lambda word: own.get(word[0], word[0]), f"  {line}")
               for line in staged_body(function, "made"))
-    takes = ", ".join([*(f"MPI_Datatype {OWN}{name}" for name in types), *(f"const auto* {OWN}{name}" for name in arrays),
-                       "MPI_Comm on", "MPI_Request* made"])
+    takes = ", ".join([*(f"MPI_Datatype {OWN}{name}" for name in types),
+                       *(f"const auto* {OWN}{name}" for name in arrays), "MPI_Comm on", "MPI_Request* made"])
     kept = ", ".join(["staged", f"coll::exchange::types({', '.join(types)})", *arrays])
     form = f"coll::exchange::with_own({kept})" if types or arrays else "staged"
     return [f"const auto staged = [=]({takes}) {{", *staged, "};",

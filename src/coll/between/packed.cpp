@@ -11,8 +11,9 @@ packed_buffers::packed_buffers(exchange::arguments& a, std::uint64_t bytes,
                                std::uint64_t grain) noexcept
     : reduces_(a.reduce.known) {
   const auto own = static_cast<std::size_t>(a.rank);
-  const std::uint64_t result =
-      a.what == operation::reduce_scatter ? a.common[own] * grain : bytes * exchange::blocks_of(a).received;
+  const std::uint64_t result = a.what == operation::reduce_scatter
+                                   ? a.common[own] * grain
+                                   : bytes * exchange::blocks_of(a).received;
   if (!has_memory_for([&] { make(a, bytes, result); })) made_ = status::out_of_memory;
   const bool good = !failed(made_);
   a.output = good ? output_.content.data() : nullptr;
