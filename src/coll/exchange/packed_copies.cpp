@@ -29,7 +29,8 @@ status packed_copies::take(const gapped_side& s, memory::buffer& copy) const noe
   TELPHER_TRY(memory::buffer::device(where_, s.bytes).into(copy));
   // A table of the type's blocks, if the kernels need one.
   return move(s, copy, [&](std::byte* at, std::int64_t count, void* packed) {
-    return datatype::plan_unpack(*where_.owner, *s.type, where_.device, packed, at, count, on_)
+    return datatype::plan_unpack(*where_.owner, *s.type, where_.device, packed, nullptr, at, count,
+                                 on_)
         .error();
   });
 }

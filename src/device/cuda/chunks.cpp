@@ -42,6 +42,7 @@ cudaError_t refused(CUresult r) noexcept {
     case CUDA_ERROR_INVALID_HANDLE:
     case CUDA_ERROR_NOT_PERMITTED:
     case CUDA_ERROR_OPERATING_SYSTEM:
+    case CUDA_ERROR_UNKNOWN:  // a file that is no memory of the driver's
       return cudaErrorNotSupported;
     default:
       return runtime_error(r);
