@@ -12,6 +12,7 @@
 #include "mpi/packing.hpp"
 #include "mpi/sessions.hpp"
 #include "mpi/spawn.hpp"
+#include "mpi/topologies.hpp"
 #include "stream/settle.hpp"
 
 using namespace telpher;
@@ -210,6 +211,7 @@ TELPHER_MPI(Cart_create,
     return pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
   entry::blocking_call guard;
   const int code = pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
+  if (code == MPI_SUCCESS) mpi::topologies::order_cart(ndims, dims, periods, reorder, comm_cart);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_cart);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_cart);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_cart);
@@ -236,6 +238,7 @@ TELPHER_MPI(Graph_create,
     return pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
   entry::blocking_call guard;
   const int code = pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+  if (code == MPI_SUCCESS) mpi::topologies::order_graph(nnodes, index, edges, reorder, comm_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_graph);
@@ -257,6 +260,8 @@ TELPHER_MPI(Dist_graph_create_adjacent,
   const int code = pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights,
                                                     outdegree, destinations, destweights, info,
                                                     reorder, comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create_adjacent", info,
+                                                             reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
@@ -276,6 +281,8 @@ TELPHER_MPI(Dist_graph_create,
   entry::blocking_call guard;
   const int code = pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights,
                                            info, reorder, comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create", info, reorder,
+                                                             comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
