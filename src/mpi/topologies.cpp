@@ -49,6 +49,12 @@ order::nodes nodes_of(MPI_Comm comm) noexcept {
   return found > 1 && found < ranks ? of : order::nodes{};
 }
 
+/// A neighbour that is no rank (MPI_PROC_NULL, where a host MPI lets it pass) is no edge.
+void add_edge(order::graph& g, std::size_t from, int to, int weight) {
+  if (to >= 0 && static_cast<std::size_t>(to) < g.size())
+    g[from].push_back({to, std::max(weight, 0)});
+}
+
 std::pair<order::graph, order::nodes> with_parts(order::graph g, const order::nodes& of_rank) {
   order::nodes of_vertex = order::parts(g, of_rank);
   return {std::move(g), std::move(of_vertex)};
@@ -123,9 +129,9 @@ int* unweighted() noexcept {
 }
 
 struct gathered {
-  std::vector<std::array<int, 2>> degrees;  // in, out
+  std::vector<std::array<int, 3>> degrees;  // in, out, whether with weights
   std::vector<int> counts, begins, all;
-  int weighted = 0;
+  bool weighted = false;  // at some rank: all must do alike
 
   lists of(int vertex) const {
     const auto v = static_cast<std::size_t>(vertex);
@@ -138,8 +144,7 @@ struct gathered {
     order::graph g(degrees.size());
     for (std::size_t v = 0; v < g.size(); ++v) {
       lists l = of(static_cast<int>(v));
-      for (int i = 0; i < l.out; ++i)
-        g[v].push_back({l.to()[i], weighted ? std::max(l.to_weights()[i], 0) : 1});
+      for (int i = 0; i < l.out; ++i) add_edge(g, v, l.to()[i], weighted ? l.to_weights()[i] : 1);
     }
     return g;
   }
@@ -161,12 +166,11 @@ bool gather(MPI_Comm comm, gathered& g) noexcept {
             g.counts.resize(n);
             g.begins.resize(n);
           });
-  g.weighted = own.weighted;
   ready = ready && pmpi::Dist_graph_neighbors(comm, own.in, own.from(), own.from_weights(), own.out,
                                               own.to(), own.to_weights()) == MPI_SUCCESS;
   if (!all_say(comm, ready)) return false;
-  const std::array<int, 2> degrees{own.in, own.out};
-  if (pmpi::Allgather(degrees.data(), 2, MPI_INT, g.degrees.data(), 2, MPI_INT, comm) !=
+  const std::array<int, 3> degrees{own.in, own.out, own.weighted};
+  if (pmpi::Allgather(degrees.data(), 3, MPI_INT, g.degrees.data(), 3, MPI_INT, comm) !=
       MPI_SUCCESS)
     return false;
   std::int64_t words = 0;
@@ -174,6 +178,7 @@ bool gather(MPI_Comm comm, gathered& g) noexcept {
     g.counts[r] = 2 * (g.degrees[r][0] + g.degrees[r][1]);
     g.begins[r] = static_cast<int>(words);
     words += g.counts[r];
+    g.weighted = g.weighted || g.degrees[r][2] != 0;
     if (words > 4 * most_gathered_edges) return false;
   }
   ready = has_memory_for([&] { g.all.resize(static_cast<std::size_t>(words)); });
@@ -208,7 +213,7 @@ void order_graph(int nnodes, const int index[], const int edges[], int reorder,
     order::graph g(of_rank.size());
     int e = 0;
     for (std::size_t v = 0; v < g.size(); ++v)
-      for (; e < index[v]; ++e) g[v].push_back({edges[e], 1});
+      for (; e < index[v]; ++e) add_edge(g, v, edges[e], 1);
     return with_parts(std::move(g), of_rank);
   });
   if (places.empty()) return;

@@ -180,6 +180,25 @@ void check_pairs(suite& w, maker by, bool may) {
   MPI_Comm_free(&t.comm);
 }
 
+/// Rank r and the rank half of them on exchange; all edges weigh the same.
+void check_unweighted(suite& w) {
+  topology t;
+  t.name = "unweighted pairs";
+  const auto other = [n = w.ranks](int r) { return (r + n / 2) % n; };
+  const int peer = other(w.rank);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &peer, MPI_UNWEIGHTED, 1, &peer, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 1, &t.comm);
+  lists all;
+  for (int r = 0; r < w.ranks; ++r) all.push_back({other(r)});
+  t.from = t.to = [all](int r) { return all.at(static_cast<std::size_t>(r)); };
+  int in = 0, out = 0, weighted = 1;
+  MPI_Dist_graph_neighbors_count(t.comm, &in, &out, &weighted);
+  w.expect(in == 1 && out == 1 && !weighted, "one neighbour without weight on either side");
+  check_order(w, t.comm, all, !is_off());
+  check_traffic(w, t);
+  MPI_Comm_free(&t.comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -191,6 +210,7 @@ int main(int argc, char** argv) {
     w.run(how + "distributed", [&] { check_pairs(w, maker::distributed, may); });
     w.run(how + "adjacent", [&] { check_pairs(w, maker::adjacent, may); });
   }
+  w.run("may reorder/unweighted", [&] { check_unweighted(w); });
   w.run("nothing to gain", [&] {
     MPI_Comm ring = MPI_COMM_NULL;
     const int wraps = 1;
