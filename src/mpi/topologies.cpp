@@ -23,7 +23,7 @@ namespace order = coll::order;
 
 // A graph is gathered at every rank: up to so many ranks, and so many edges.
 constexpr int most_gathered_ranks = 4096;
-constexpr std::int64_t most_gathered_edges = 1 << 20;
+constexpr std::int64_t most_gathered_edges = 1 << 18;
 
 bool may_reorder(MPI_Comm made, int reorder) noexcept {
   return reorder && config().reorder != "off" && made != MPI_COMM_NULL &&

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "coll/order/order.hpp"
@@ -66,27 +67,35 @@ class partition {
   // not a time: ranks must stop at the same exchange.
   static constexpr std::int64_t most_looks = 50'000'000;
 
-  /// The next vertex of a part: what most weight ties to it. The first one is a vertex at the edge
-  /// of what is left, so that the rest stays together.
-  int next(const std::vector<std::int64_t>& tie) const {
+  /// What ties a vertex to the part that grows: how much weight, and since which of its vertices.
+  struct tie {
+    std::int64_t weight = 0;
+    std::size_t since = 0;
+  };
+
+  /// The next vertex of a part: the one tied by most weight, of those the one tied first, so that
+  /// the part is compact. The part's first vertex lies at the edge of what is left, so that the
+  /// rest stays together.
+  int next(const std::vector<tie>& ties) const {
+    const auto rank_of = [&](std::size_t v) {
+      return std::tuple(-ties[v].weight, ties[v].since, free_edges_[v]);
+    };
     int best = nowhere;
-    for (std::size_t v = 0; v < g_.size(); ++v) {
-      if (node_[v] != nowhere) continue;
-      const std::size_t b = index(best);
-      if (best == nowhere || tie[v] > tie[b] ||
-          (tie[v] == tie[b] && free_edges_[v] < free_edges_[b]))
+    for (std::size_t v = 0; v < g_.size(); ++v)
+      if (node_[v] == nowhere && (best == nowhere || rank_of(v) < rank_of(index(best))))
         best = static_cast<int>(v);
-    }
     return best;
   }
 
   void grow(int node, std::size_t size) {
-    std::vector<std::int64_t> tie(g_.size());
+    std::vector<tie> ties(g_.size());
     for (std::size_t i = 0; i < size; ++i) {
-      const int v = next(tie);
+      const int v = next(ties);
       node_[index(v)] = node;
       for (const edge& e : g_[index(v)]) {
-        tie[index(e.to)] += e.weight;
+        tie& t = ties[index(e.to)];
+        if (t.weight == 0) t.since = i;
+        t.weight += e.weight;
         free_edges_[index(e.to)] -= e.weight;
       }
     }
@@ -142,8 +151,7 @@ class partition {
 
   graph g_;
   nodes node_;
-  std::vector<std::int64_t>
-      free_edges_;  // the weight of each vertex's edges to vertices without a node
+  std::vector<std::int64_t> free_edges_;  // of each vertex: the weight to those without a node
   std::vector<std::vector<int>> members_;
   std::int64_t looks_ = 0;
 };

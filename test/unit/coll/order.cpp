@@ -125,6 +125,17 @@ TEST_CASE(heavy_pairs_come_together_on_unequal_nodes) {
   CHECK(order::cut(g, made) <= 2);  // 182 before
 }
 
+TEST_CASE(parts_of_a_grid_are_as_good_as_blocks) {
+  for (const int side : {4, 8}) {
+    const ints dims(3, side), periods(3, 0);
+    const order::nodes of_rank = equal_nodes(side * side * side / 8, 8);
+    const order::graph g = order::grid(dims, periods);
+    const order::nodes made = order::parts(g, of_rank);
+    check_places(made, of_rank);
+    CHECK_EQ(order::cut(g, made), order::cut(g, order::blocks(dims, periods, of_rank)));
+  }
+}
+
 TEST_CASE(a_graph_without_edges_has_parts_too) {
   const order::nodes of_rank{1, 0, 1, 0, 2};
   check_places(order::parts(order::graph(5), of_rank), of_rank);
