@@ -29,6 +29,7 @@ struct pointer_info {
   std::uintptr_t base = 0;       // first byte of the allocation
   std::size_t bytes = 0;         // size of the allocation
   std::uint64_t generation = 0;  // differs between two allocations that share an address
+  bool cpu_accessible = false;   // managed memory that counts as its device's
   bool exportable = false;       // other processes can open it
   bool is_chunk = false;  // mapped by the program (virtual memory management): exported as a file
                           // descriptor, and a buffer may reach into the next chunk

@@ -144,8 +144,9 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
       driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
   if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
   if (r != CUDA_SUCCESS) return runtime_error(r);
+  out.cpu_accessible = managed && lies_on_device(address, ordinal);
   if (managed)
-    out.kind = lies_on_device(address, ordinal) ? memory_kind::device : memory_kind::managed;
+    out.kind = out.cpu_accessible ? memory_kind::device : memory_kind::managed;
   else if (type == CU_MEMORYTYPE_DEVICE)
     out.kind = memory_kind::device;
   else if (type == CU_MEMORYTYPE_HOST)

@@ -221,7 +221,8 @@ void arena::classify(const void* address, bool detail, pointer_info& out) noexce
   const auto at = find(number_of(address));
   if (at == ranges_.end()) return;
   const range& r = at->second;
-  out.kind = r.prefetched && config().managed != "host" ? memory_kind::device : r.kind;
+  out.cpu_accessible = r.prefetched && config().managed != "host";
+  out.kind = out.cpu_accessible ? memory_kind::device : r.kind;
   out.owner = vendor::emu;
   out.device = r.device;
   if (!detail) return;

@@ -85,7 +85,7 @@ class arena {
     std::uint64_t exporter_generation = 0;
     std::uint64_t exporter_offset = 0;
     bool prefetched = false;  // managed memory: it lies on `device`
-    bool exports = false;  // for a chunk
+    bool exports = false;     // for a chunk
     descriptor file;
   };
   struct heap {
