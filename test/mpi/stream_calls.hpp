@@ -71,11 +71,15 @@ class bytes {
   unsigned char* data() const { return at_; }
   int count() const { return static_cast<int>(count_); }
   void set(int byte) { functions().set(at_, byte, count_); }
-  /// Whether `count` bytes from `at` on are all `byte`; looks at once, past every stream.
-  bool all(int byte, std::size_t at, std::size_t count) const {
+  /// `count` bytes from `at` on; looks at once, past every stream.
+  std::vector<unsigned char> read(std::size_t at, std::size_t count) const {
     std::vector<unsigned char> found(count);
     functions().copy(found.data(), at_ + at, count);
-    for (unsigned char c : found)
+    return found;
+  }
+  /// Whether they are all `byte`.
+  bool all(int byte, std::size_t at, std::size_t count) const {
+    for (unsigned char c : read(at, count))
       if (c != static_cast<unsigned char>(byte)) return false;
     return true;
   }
