@@ -2,8 +2,10 @@
 #include "mpi/unpacked_send.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "host_mpi/job.hpp"
+#include "path/neighbours.hpp"
 #include "ticket/sends.hpp"
 
 namespace telpher::mpi {
@@ -11,6 +13,31 @@ namespace {
 
 // A link moves whole sectors, and a kernel reads short blocks by many small requests.
 constexpr std::uint64_t short_block = 64;
+
+// Over a bus short reads are slow, and what is longer has not been measured there. A device that
+// this process does not see cannot be reached at all. The answer is kept for each thread, until the
+// peer uses another device.
+bool linked(const memory::place& from, int peer) noexcept {
+  struct answer {
+    int peer = -1;
+    memory::place from;
+    std::uint32_t devices = 0;
+    bool fast = false;
+  };
+  thread_local answer kept[16];
+  const path::segment_header& there = ticket::peers().segment_of(peer).header();
+  const std::uint32_t devices = std::min<std::uint32_t>(
+      there.device_count.load(std::memory_order_acquire), path::most_devices);
+  answer& a = kept[static_cast<std::size_t>(peer) % std::size(kept)];
+  if (a.peer == peer && a.from == from && a.devices == devices) return a.fast;
+  a = {peer, from, devices, devices > 0};
+  for (std::uint32_t d = 0; d < devices; ++d) {
+    const auto at = path::place_of(from.owner, there.devices[d]);
+    a.fast = a.fast && at &&
+             from.owner->distance_between(from.device, at->device) <= device::distance::fabric;
+  }
+  return a.fast;
+}
 
 // A rank that has asked for help once may be unable to open our memory, and one that was never seen
 // to take a message by itself may have its buffers on the host: both need packed bytes.
@@ -21,7 +48,8 @@ bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
   const std::uint64_t block = m.strided->shape.block_bytes;
   return path::forced() == path::kind::none && peers.pulls(peer) &&
          m.payload.bytes * std::max<std::uint64_t>(short_block / block, 1) <=
-             config().strided_limit;
+             config().strided_limit &&
+         linked(m.payload.where, peer);
 }
 
 bool fits(const pt2pt::send_args& a, const datatype::layout& l, ticket::message& m) noexcept {

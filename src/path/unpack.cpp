@@ -14,6 +14,7 @@
 #include "device/registry.hpp"
 #include "memory/streams.hpp"
 #include "path/exported.hpp"
+#include "path/neighbours.hpp"
 #include "path/table.hpp"
 
 namespace telpher::path {
@@ -52,7 +53,9 @@ class unpacking final : public transfer, public recycled<unpacking> {
 
 class unpacker {
  public:
-  explicit unpacker(const memory::place& where) noexcept : where_(where) {}
+  explicit unpacker(const memory::place& where) noexcept : where_(where) {
+    may_wait_on(where);  // announces to the other ranks that the device is used
+  }
   static unpacker& on(const memory::place& where) noexcept;
 
   void enqueue(unpacking& one) noexcept { queued_.push_back(&one); }

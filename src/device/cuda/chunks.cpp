@@ -65,7 +65,8 @@ CUresult map_at(CUdeviceptr at, std::size_t bytes, int device,
 
 // RANGE_START_ADDR would be that of the reservation, which may hold many chunks. The block is the
 // physical memory: a chunk that is mapped anew at its address has another one.
-bool describe_chunk(CUdeviceptr address, unsigned handle_types, pointer_info& out) noexcept {
+bool describe_chunk(CUdeviceptr address, unsigned long long handle_types,
+                    pointer_info& out) noexcept {
   CUmemoryPool pool = nullptr;
   if (!(handle_types & by_file) || !ask(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) || pool)
     return false;

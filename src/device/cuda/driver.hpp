@@ -41,7 +41,8 @@ class relaxed_capture {
 
 // Whether the address lies in a chunk that the program mapped and that can be exported as a file
 // descriptor (chunks.cpp); fills in what it is then. `handle_types`: those of its memory.
-bool describe_chunk(CUdeviceptr address, unsigned handle_types, pointer_info& out) noexcept;
+bool describe_chunk(CUdeviceptr address, unsigned long long handle_types,
+                    pointer_info& out) noexcept;
 // Whether what was described so lies at the address still.
 bool chunk_is_there(const pointer_info& e, CUdeviceptr address) noexcept;
 

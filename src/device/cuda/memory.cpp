@@ -126,7 +126,8 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
       if (!detail && e->is_chunk) settle_context(e->device);
       return cudaSuccess;
     }
-  unsigned type = 0, managed = 0, exportable = 0, handle_types = 0, settled = 0;
+  unsigned type = 0, managed = 0, exportable = 0, settled = 0;
+  unsigned long long handle_types = 0;  // the driver writes 64 bits
   int ordinal = -1;
   unsigned long long buffer = 0;
   CUdeviceptr base = 0;
