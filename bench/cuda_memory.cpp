@@ -9,27 +9,15 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "cuda_types.hpp"
+
 namespace telpher::bench {
 
 namespace {
 
 using device_address = unsigned long long;
 
-struct location {
-  int type;  // 1: a device
-  int id;
-};
-struct allocation_properties {
-  int type;          // 1: pinned, the only one
-  int handle_types;  // 0: none, 1: POSIX file descriptor
-  location where;
-  void* unused_on_linux;
-  unsigned char flags[8];
-};
-struct access_description {
-  location where;
-  int flags;  // 3: read and write
-};
+using cuda_types::access_description, cuda_types::allocation_properties;
 
 constexpr int device_location = 1;
 constexpr unsigned attach_global = 1;

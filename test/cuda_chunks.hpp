@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of CUDA's virtual memory management for tests, in chunks that are mapped side by side.
-// Types and values are those of the driver's binary interface.
 #pragma once
 
 #include <cstddef>
 
+#include "../bench/cuda_types.hpp"
 #include "cuda_driver.hpp"
 
 namespace cuda_driver {
 
-struct location {
-  int type;  // 1: a device
-  int id;
-};
-struct allocation_properties {
-  int type;          // 1: pinned, the only one
-  int handle_types;  // 0: none, 1: POSIX file descriptor
-  location where;
-  void* unused_on_linux;
-  unsigned char flags[8];
-};
-struct access_description {
-  location where;
-  int flags;  // 3: read and write
-};
+using namespace telpher::bench::cuda_types;
 using address = unsigned long long;
 
 /// `bytes` is a multiple of `chunk_bytes`, and this of the device's granularity (2 MiB). `at`: a

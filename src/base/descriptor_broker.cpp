@@ -2,19 +2,17 @@
 #include "base/descriptor_broker.hpp"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <utility>
 
+#include "base/abstract_address.hpp"
+#include "base/blocked_signals.hpp"
 #include "base/log.hpp"
 #include "base/shared_memory.hpp"
 
@@ -36,21 +34,11 @@ struct reply {
   std::int32_t outcome;
 };
 
-struct address {
-  sockaddr_un name{};
-  socklen_t bytes = 0;
-  const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&name); }
-};
-
-address address_of(std::uint64_t process) noexcept {
-  address a;
-  a.name.sun_family = AF_UNIX;  // sun_path[0] stays zero: an abstract socket name
-  const int length =
-      std::snprintf(a.name.sun_path + 1, sizeof a.name.sun_path - 1, "telpher-fd %u %016llx",
-                    static_cast<unsigned>(::getuid()), static_cast<unsigned long long>(process));
-  a.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                   static_cast<std::size_t>(length));
-  return a;
+abstract_address address_of(std::uint64_t process) noexcept {
+  char name[64];
+  std::snprintf(name, sizeof name, "telpher-fd %u %016llx", static_cast<unsigned>(::getuid()),
+                static_cast<unsigned long long>(process));
+  return abstract_address(name);
 }
 
 /// A descriptor that is closed at the end of its scope. It is not kept for long, so its number does
@@ -129,8 +117,8 @@ result<int> receive_reply(int server) noexcept {
 
 // While the server's queue is full, connect() answers EAGAIN. Any other error: nobody listens.
 status connect_to(int socket, std::uint64_t process, clock_type::time_point until) noexcept {
-  const address a = address_of(process);
-  while (::connect(socket, a.get(), a.bytes) != 0) {
+  const abstract_address a = address_of(process);
+  while (::connect(socket, a.get(), a.bytes()) != 0) {
     if (errno != EAGAIN && errno != EINTR) return status::peer_lost;
     if (clock_type::now() >= until) return status::would_block;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -166,10 +154,10 @@ status descriptor_broker::start() noexcept {
   if (server_.joinable() && listener_->socket.get() >= 0) return status::ok;
   if (server_.joinable()) server_.detach();
   const std::uint64_t process = random_bits() | 1;
-  const address a = address_of(process);
+  const abstract_address a = address_of(process);
   descriptor socket(new_socket());
   const int listening = socket.get();
-  if (listening < 0 || ::bind(listening, a.get(), a.bytes) != 0 ||
+  if (listening < 0 || ::bind(listening, a.get(), a.bytes()) != 0 ||
       ::listen(listening, SOMAXCONN) != 0) {
     TELPHER_WARN("file descriptors cannot be offered to other processes, no UNIX socket: %m");
     return status::not_supported;
@@ -182,11 +170,8 @@ status descriptor_broker::start() noexcept {
   return start_thread();
 }
 
-// The program's signals are for the program's threads.
 status descriptor_broker::start_thread() noexcept {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   status started = status::ok;
   try {
     server_ = std::thread([this, l = listener_] { serve(*l); });
@@ -194,7 +179,6 @@ status descriptor_broker::start_thread() noexcept {
     TELPHER_WARN("file descriptors cannot be offered to other processes: no thread for it");
     started = status::not_supported;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 
@@ -279,7 +263,7 @@ result<int> descriptor_broker::fetch(const offered_descriptor& one) noexcept {
     TELPHER_WARN(
         "the process behind socket '%s' does not send file descriptor %llu within %lld ms: is it "
         "stopped?",
-        address_of(one.process).name.sun_path + 1, static_cast<unsigned long long>(one.number),
+        address_of(one.process).name(), static_cast<unsigned long long>(one.number),
         static_cast<long long>(patience.count()));
     return status::peer_lost;
   }

@@ -55,7 +55,7 @@ std::vector<index_run> dealt_indices(std::int64_t size, std::int64_t block, std:
 }
 
 std::optional<grid> grid_of(const block_list& blocks) noexcept {
-  if (blocks.empty()) return std::nullopt;
+  if (blocks.empty() || blocks.size() >= kernel::divisor::limit) return std::nullopt;
   const std::uint64_t n = blocks.size();
   const auto at = [&](std::uint64_t i) { return blocks[i].offset - blocks.front().offset; };
   grid g;

@@ -44,7 +44,7 @@ struct layout {
   bool uniform = true;      // all basic elements are of one size
   std::vector<block> blocks;
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
-  std::optional<grid> regular;                // where the blocks lie, if they are a grid
+  std::optional<grid> regular;  // where the blocks lie, if they are a grid of less than 2^31
 
   /// Whether any number of elements are one run of bytes that begins at the buffer's address.
   bool is_plain() const noexcept {
@@ -122,9 +122,8 @@ status pack(device::backend& b, const layout& l, const void* base, MPI_Count cou
 status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
               device::stream s) noexcept;
 
-/// `count` elements whose first block lies at `first`. Nothing if they are no grid of aligned
-/// blocks, or too many.
-std::optional<strided> strided_of(const layout& l, const void* first, std::uint64_t count) noexcept;
+/// `count` elements of a `regular` layout, whose first block lies at `first`.
+strided strided_of(const layout& l, const void* first, std::uint64_t count) noexcept;
 
 /// What a kernel of `device` needs to do the latter, for launches that take several messages. A
 /// table of blocks is made in `s` if there is none yet. With `from` the bytes are not packed: their

@@ -112,24 +112,15 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
 void describe_grid(const layout& l, MPI_Count count, kernel::pack_blocks& p) noexcept {
   p.is_grid = 1;
   p.base += l.blocks.front().offset;
-  const auto units = strided_of(l, p.base, static_cast<std::uint64_t>(count));
-  p.unit =
-      units ? std::min(units->unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed))) : 0;
-  if (p.unit != 0) {
-    p.regular = block_grid_of(*units, p.unit);
-    return;
-  }
-  for (int d = 0; d < 3; ++d) {
-    p.regular.counts[d] = kernel::divisor::of(static_cast<std::uint32_t>(l.regular->counts[d]));
-    p.regular.strides[d] = l.regular->strides[d];
-  }
-  p.regular.extent = l.extent;
+  const strided s = strided_of(l, p.base, static_cast<std::uint64_t>(count));
+  p.unit = std::min(s.unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed)));
+  p.regular = block_grid_of(s, p.unit);
 }
 
 // Fills in where the blocks lie: as a grid, or by the table.
 status describe(device::backend& b, const layout& l, MPI_Count count, int device, device::stream s,
                 kernel::pack_blocks& p) noexcept {
-  if (l.regular && l.blocks.size() < kernel::divisor::limit) {
+  if (l.regular) {
     describe_grid(l, count, p);
     return status::ok;
   }
@@ -172,11 +163,10 @@ result<kernel::pack_blocks> blocks_of(device::backend& b, const layout& l, int d
 }
 
 // Where the bytes that `p` unpacks are not packed, but lie in a grid of their own.
-status from_grid(const strided& from, const layout& l, kernel::pack_blocks& p) noexcept {
+status from_grid(const strided& from, kernel::pack_blocks& p) noexcept {
   if (!p.is_grid || p.unit == 0) return status::not_supported;
-  const auto to = strided_of(l, p.base, p.elements);
   p.unit = std::min(p.unit, from.unit);
-  p.regular = block_grid_of(*to, p.unit);
+  p.regular.units_of_block = units_of(p.size / p.blocks, p.unit);
   p.from_grid = 1;
   p.other = block_grid_of(from, p.unit);
   return status::ok;
@@ -203,9 +193,7 @@ layout::~layout() {
   }
 }
 
-std::optional<strided> strided_of(const layout& l, const void* first,
-                                  std::uint64_t count) noexcept {
-  if (!l.regular || l.blocks.size() >= kernel::divisor::limit) return std::nullopt;
+strided strided_of(const layout& l, const void* first, std::uint64_t count) noexcept {
   strided s;
   s.block_bytes = l.blocks.front().bytes;
   std::uint64_t bits = reinterpret_cast<std::uintptr_t>(first) | s.block_bytes;
@@ -217,7 +205,7 @@ std::optional<strided> strided_of(const layout& l, const void* first,
   s.extent = count > 1 ? l.extent : 0;
   bits |= static_cast<std::uint64_t>(s.extent);
   s.unit = common_unit(bits);
-  if (s.unit == 0 || count * l.size / s.unit >= kernel::divisor::limit) return std::nullopt;
+  if (s.unit != 0 && count * l.size / s.unit >= kernel::divisor::limit) s.unit = 0;
   return s;
 }
 
@@ -248,7 +236,7 @@ result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device,
   auto* source = static_cast<std::uint8_t*>(const_cast<void*>(packed));
   auto p = blocks_of(b, l, device, static_cast<std::uint8_t*>(base), count, source, s);
   TELPHER_TRY(p);
-  if (from) TELPHER_TRY(from_grid(*from, l, *p));
+  if (from) TELPHER_TRY(from_grid(*from, *p));
   return shared_out(b, device, *p);
 }
 

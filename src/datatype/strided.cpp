@@ -42,6 +42,10 @@ bool strided::within(std::uint64_t address, std::uint64_t bytes, std::uint64_t b
          at + high <= static_cast<wide>(base) + static_cast<wide>(size);
 }
 
+kernel::divisor units_of(std::uint64_t block_bytes, std::uint32_t unit) noexcept {
+  return kernel::divisor::of(static_cast<std::uint32_t>(block_bytes / unit));
+}
+
 kernel::block_grid block_grid_of(const strided& s, std::uint32_t unit) noexcept {
   kernel::block_grid g{};
   for (int d = 0; d < 3; ++d) {
@@ -49,7 +53,7 @@ kernel::block_grid block_grid_of(const strided& s, std::uint32_t unit) noexcept 
     g.strides[d] = s.strides[d];
   }
   g.extent = s.extent;
-  g.units_of_block = kernel::divisor::of(static_cast<std::uint32_t>(s.block_bytes / unit));
+  if (unit != 0) g.units_of_block = units_of(s.block_bytes, unit);
   return g;
 }
 

@@ -12,7 +12,8 @@ namespace telpher::datatype {
 struct strided {
   std::uint64_t block_bytes = 0;
   std::uint32_t counts[3] = {};  // of blocks in an element, the fastest dimension first
-  std::uint32_t unit = 0;        // 4, 8 or 16, which divides all that is named here
+  std::uint32_t unit = 0;        // 4, 8 or 16, which divides all that is named here; 0: none does,
+                                 // or there are too many
   std::int64_t strides[3] = {};
   std::int64_t extent = 0;  // from one element to the next
 
@@ -26,7 +27,10 @@ struct strided {
 /// 0.
 std::uint32_t common_unit(std::uint64_t bits) noexcept;
 
-/// As a kernel takes it that moves by `unit`, which divides s.unit.
+/// Of a block, as a kernel takes it that moves by `unit`.
+kernel::divisor units_of(std::uint64_t block_bytes, std::uint32_t unit) noexcept;
+
+/// As a kernel takes it that moves by `unit`, which divides s.unit; 0: by whole blocks.
 kernel::block_grid block_grid_of(const strided& s, std::uint32_t unit) noexcept;
 
 }  // namespace telpher::datatype

@@ -2,7 +2,6 @@
 #include "host_mpi/roll_call.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 
+#include "base/abstract_address.hpp"
 #include "base/log.hpp"
 #include "host_mpi/host_mpi.hpp"
 
@@ -57,20 +57,11 @@ std::string pmi_job() {
 
 // --- socket names ---
 
-struct address {
-  sockaddr_un name{};
-  socklen_t bytes = 0;
-};
-
-address address_of(const std::string& job, int rank) noexcept {
-  address a;
-  a.name.sun_family = AF_UNIX;  // sun_path[0] stays zero: an abstract socket name
-  const int length =
-      std::snprintf(a.name.sun_path + 1, sizeof a.name.sun_path - 1, "telpher %u %016zx %d",
-                    static_cast<unsigned>(::getuid()), std::hash<std::string>()(job), rank);
-  a.bytes =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1) + static_cast<socklen_t>(length);
-  return a;
+abstract_address address_of(const std::string& job, int rank) noexcept {
+  char name[64];
+  std::snprintf(name, sizeof name, "telpher %u %016zx %d", static_cast<unsigned>(::getuid()),
+                std::hash<std::string>()(job), rank);
+  return abstract_address(name);
 }
 
 int new_socket() noexcept {
@@ -82,8 +73,8 @@ enum class presence { there, absent, unknown };
 presence look_for(const std::string& job, int rank) noexcept {
   const int probe = new_socket();
   if (probe < 0) return presence::unknown;
-  const address a = address_of(job, rank);
-  const int code = ::connect(probe, reinterpret_cast<const sockaddr*>(&a.name), a.bytes);
+  const abstract_address a = address_of(job, rank);
+  const int code = ::connect(probe, a.get(), a.bytes());
   const int error = code == 0 ? 0 : errno;
   ::close(probe);
   if (error == 0 || error == EAGAIN) return presence::there;
@@ -109,10 +100,8 @@ void roll_call::announce() noexcept {
   }
   if (job_.empty() || rank_ < 0 || size_ == 1) return;
   socket_ = new_socket();
-  const address a = address_of(job_, rank_);
-  if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&a.name), a.bytes) == 0 &&
-      ::listen(socket_, 1) == 0)
-    return;
+  const abstract_address a = address_of(job_, rank_);
+  if (socket_ >= 0 && ::bind(socket_, a.get(), a.bytes()) == 0 && ::listen(socket_, 1) == 0) return;
   TELPHER_DEBUG("the ranks of this node cannot be found without messages: %m");
   end();
 }

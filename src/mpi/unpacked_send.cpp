@@ -41,29 +41,15 @@ bool linked(const memory::place& from, int peer) noexcept {
 
 // A rank that has asked for help once may be unable to open our memory, and one that was never seen
 // to take a message by itself may have its buffers on the host: both need packed bytes.
-bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
+bool receiver_takes_it(const ticket::message& m, const datatype::strided& shape,
+                       int peer) noexcept {
   ticket::peer_table& peers = ticket::peers();
   if (peer < 0 || !peers.near(peer)) return false;
   if (path::forced() == path::kind::ipc_unpack) return true;
-  const std::uint64_t block = m.strided->shape.block_bytes;
   return path::forced() == path::kind::none && peers.pulls(peer) &&
-         m.payload.bytes * std::max<std::uint64_t>(short_block / block, 1) <=
+         m.payload.bytes * std::max<std::uint64_t>(short_block / shape.block_bytes, 1) <=
              config().strided_limit &&
          linked(m.payload.where, peer);
-}
-
-bool fits(const pt2pt::send_args& a, const datatype::layout& l, ticket::message& m) noexcept {
-  if (a.mode == pt2pt::send_mode::buffered || !m.info.exportable || !config().ipc) return false;
-  const auto count = static_cast<std::uint64_t>(a.count);
-  const auto shape = datatype::strided_of(l, m.payload.data, count);
-  if (!shape || !shape->within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes,
-                               m.info.base, m.info.bytes))
-    return false;
-  m.strided.emplace(datatype::hold(&l), a.buffer, a.count, *shape);
-  const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
-  if (!receiver_takes_it(m, peer)) return false;
-  path::send_end end = end_of(m, a.mode, peer);
-  return !path::choose_eager(end);
 }
 
 }  // namespace
@@ -80,10 +66,19 @@ path::send_end end_of(ticket::message& m, pt2pt::send_mode mode, int peer) noexc
 
 bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
                     ticket::message& m) noexcept {
-  if (!l.regular) return false;
-  const bool left = fits(a, l, m);
-  if (!left) m.strided.reset();
-  return left;
+  if (!l.regular || a.mode == pt2pt::send_mode::buffered || !m.info.exportable || !config().ipc)
+    return false;
+  const auto count = static_cast<std::uint64_t>(a.count);
+  const datatype::strided shape = datatype::strided_of(l, m.payload.data, count);
+  if (!shape.within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes, m.info.base,
+                    m.info.bytes))
+    return false;
+  const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
+  if (!receiver_takes_it(m, shape, peer)) return false;
+  path::send_end end = end_of(m, a.mode, peer);
+  if (path::choose_eager(end)) return false;
+  m.strided.emplace(datatype::hold(&l), a.buffer, a.count, shape);
+  return true;
 }
 
 status pack_after_all(ticket::message& m) noexcept {

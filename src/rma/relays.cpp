@@ -4,7 +4,6 @@
 // does not take it again at once. It takes the engine's lock between passes only, without the
 // mutex. When nothing moves it also moves the program's messages: a kernel that holds up this rank
 // may wait for another one, which waits for a message from here.
-#include <signal.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/blocked_signals.hpp"
 #include "base/lasting.hpp"
 #include "memory/held_streams.hpp"
 #include "rma/relay.hpp"
@@ -84,16 +84,12 @@ client* find(const relay& r) noexcept {
   return nullptr;
 }
 
-// The program's signals are for the program's threads.
 bool start() noexcept {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   try {
     the_server->thread = std::thread(run);
   } catch (const std::system_error&) {
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return the_server->thread.joinable();
 }
 

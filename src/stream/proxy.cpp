@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream/proxy.hpp"
 
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/blocked_signals.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "memory/held_streams.hpp"
@@ -110,15 +110,11 @@ queue* proxy::add_queue(const stream_id& id, const memory::place& where) noexcep
 // --- handing over ---
 
 bool proxy::start_thread() noexcept {
-  // The program's signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread_.joinable();
 }
 

@@ -2,7 +2,6 @@
 #include "coll/vendor/communicator.hpp"
 
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/blocked_signals.hpp"
 #include "base/log.hpp"
 #include "base/thread_use.hpp"
 #include "path/stall_clock.hpp"
@@ -130,10 +130,7 @@ bool communicator::make_id(unique_id& id) noexcept {
 }
 
 bool communicator::join(const unique_id& id, int ranks, int rank) noexcept {
-  // The new thread gets none of the program's signals.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   bool started = false;
   try {
     auto m = std::make_shared<meeting>();
@@ -151,7 +148,6 @@ bool communicator::join(const unique_id& id, int ranks, int rank) noexcept {
   } catch (const std::bad_alloc&) {
   } catch (const std::system_error&) {
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 

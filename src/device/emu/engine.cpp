@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/emu/engine.hpp"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <time.h>
 
 #include <array>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/blocked_signals.hpp"
 #include "base/lasting.hpp"
 #include "device/emu/topology.hpp"
 #include "kernel/lang.hpp"
@@ -79,16 +78,12 @@ std::shared_ptr<graph_state> stream_state::captured() noexcept {
 }
 
 bool stream_state::start_thread() noexcept {
-  // Block all signals: the program's signals must be handled by the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   try {
     std::thread([self = shared_from_this()] { self->run(); }).detach();
     has_thread_ = true;
   } catch (const std::system_error&) {
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return has_thread_;
 }
 
