@@ -230,16 +230,17 @@ void inbox_receive::end_kernels_turn() noexcept {
 
 void inbox_receive::end_message(MPI_Status* out) noexcept {
   taking& t = *taking_;
-  const int code = request_->finish(&t.end.status);
+  const int code = t.end.code = request_->finish(&t.end.status);
   request_.reset();
   if (out != MPI_STATUS_IGNORE) *out = t.end.status;
-  t.end.set(code);
   if (code == MPI_SUCCESS) return end_kernel();
   fail(code);
   phase_ = phase::fails;
 }
 
+// Whoever sees the receive ended, a stream or a thread that waits, finds its error with the proxy.
 void inbox_receive::end_kernel() noexcept {
+  taking_->end.set(taking_->end.code);
   if (!taking_->by_kernel()) return end();
   taking_->words.give_order(inbox_take::moved_by_host);
   phase_ = phase::ends;
@@ -260,7 +261,7 @@ void inbox_receive::describe(char* text, std::size_t bytes) const noexcept {
 
 // Nothing writes the buffer any more, and what comes for it ends in an error of the device.
 void inbox_receive::abandon() noexcept {
-  if (!request_) return;
+  if (!request_) return taking_->end.set(taking_->end.code);
   taking_->words.give_order(inbox_take::moved_by_host);
   const ticket::visit v;
   receive().cancel();
