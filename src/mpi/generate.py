@@ -148,7 +148,7 @@ def access_body(function, verb):
     count = "target_count" if "target_count" in names else "1"
     target_type = "target_datatype" if "target_datatype" in names else "datatype"
     fields = [f'"{function.mpi_name}"', f"rma::verb::{verb}", "win", "target_rank", "target_disp", count, target_type]
-    replaced = {}
+    replaced = {"target_disp": "s.displacement"}
     for name in ("origin", "result"):
         if f"{name}_addr" not in names:
             continue

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "host_mpi/error.hpp"
+#include "rma/carry_out.hpp"
 #include "rma/direct.hpp"
 
 namespace telpher::rma {
@@ -48,7 +49,7 @@ int fail(const access& a, status s) noexcept {
                         "a device buffer could not be copied to or from the host");
 }
 
-int stage(const access& a, const host_access& host) {
+int stage(const access& a, MPI_Aint displacement, const host_access& host) {
   auto op = std::make_shared<staged_operation>(a.rank);
   void *origin = nullptr, *result = nullptr, *compare = nullptr;
   status s = stand_in(op->images, a.origin, true, origin);
@@ -61,7 +62,8 @@ int stage(const access& a, const host_access& host) {
   std::list<std::shared_ptr<staged_operation>> entry{op};
   std::unique_ptr<request_work> work;
   if (a.request) work = std::make_unique<request_work>(op);
-  if (const int code = host({origin, result, compare}); code != MPI_SUCCESS) return code;
+  if (const int code = host({origin, result, compare, displacement}); code != MPI_SUCCESS)
+    return code;
   if (a.request) {
     int complete = 0;
     if (host_mpi::look_at(*a.request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
@@ -76,12 +78,30 @@ int stage(const access& a, const host_access& host) {
   return MPI_SUCCESS;
 }
 
+// What the program takes for the target's memory may be a range on the target's device.
+int to_image(const access& a, attached_images& there, MPI_Aint& at) {
+  const auto l = datatype::layout_of(a.type);
+  if (!l || (*l)->blocks.empty() || a.count <= 0) return MPI_SUCCESS;
+  const span s = span_of(**l, a.count);
+  const auto shift = there.find(a.rank, at + s.low, at + s.high);
+  if (shift) at += *shift;
+  if (shift.error() == status::invalid_argument)
+    return host_mpi::fail_with(host_mpi::error_owner::window(a.win), a.call, MPI_ERR_RMA_RANGE,
+                               "the target's elements do not lie in one range that it attached");
+  return shift ? MPI_SUCCESS
+               : host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, shift.error(),
+                                "what the target has attached could not be read");
+}
+
 }  // namespace
 
 bool access::plain() const noexcept {
   if (rank == MPI_PROC_NULL) return true;
   window* const w = find(win);
-  if (w && is_direct(*this, *w)) return false;
+  return !(w && (w->attached || is_direct(*this, *w))) && on_host();
+}
+
+bool access::on_host() const noexcept {
   const buffer compared{compare, compare ? 1 : 0, type};
   return !on_device(origin) && !on_device(result) && !on_device(compared);
 }
@@ -90,7 +110,11 @@ int access::run(const host_access& host) const noexcept {
   window* const w = find(win);
   try {
     if (w && is_direct(*this, *w)) return run_direct(*this, *w);
-    return stage(*this, host);
+    MPI_Aint at = displacement;
+    if (w && w->attached && w->valid(rank))
+      if (const int code = to_image(*this, *w->attached, at); code != MPI_SUCCESS) return code;
+    if (!on_host()) return stage(*this, at, host);
+    return host({origin.address, const_cast<void*>(result.address), compare, at});
   } catch (const std::bad_alloc&) {
     return fail(*this, status::out_of_memory);
   }

@@ -211,6 +211,8 @@ int host_window(const creation& c, const window& w) noexcept {
   return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), c.info, c.comm, c.win);
 }
 
+}  // namespace
+
 int keep_as(MPI_Win handle, const char* call, MPI_Comm comm, std::unique_ptr<window> w) noexcept {
   w->handle = handle;
   try {
@@ -220,8 +222,6 @@ int keep_as(MPI_Win handle, const char* call, MPI_Comm comm, std::unique_ptr<win
   }
   return MPI_SUCCESS;
 }
-
-}  // namespace
 
 int complete_window(const creation& c, std::unique_ptr<window> w) noexcept {
   const int code = host_window(c, *w);
@@ -306,60 +306,6 @@ int allocate(const creation& c, bool on_device, const host_call& host) noexcept 
   return made;
 }
 
-// Nobody knows yet which memory will be attached, so the words are shared in any case.
-int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept {
-  if (!ours(comm)) return call_host(host);
-  std::unique_ptr<window> w(new (std::nothrow) window);
-  if (!w) return host_mpi::fail(comm, "MPI_Win_create_dynamic", status::out_of_memory, nullptr);
-  w->flavour = MPI_WIN_FLAVOR_DYNAMIC;
-  if (const int code = learn(comm, exposed{}, *w); code != MPI_SUCCESS) return code;
-  const bool direct = make_direct(comm, *w);
-  const int code = call_host(host);
-  if (code != MPI_SUCCESS || !direct) return code;
-  return keep_as(*win, "MPI_Win_create_dynamic", comm, std::move(w));
-}
-
-// --- attaching ---
-
-int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexcept {
-  const exposed own = describe(base, bytes, 1);
-  if (!own.on_device) return host();
-  const auto refuse = [&](int error_class, const char* why) {
-    return host_mpi::fail_with(host_mpi::error_owner::window(win), "MPI_Win_attach", error_class,
-                               why);
-  };
-  window* const w = find(win);
-  if (!w || w->by != window::way::direct || !w->dynamic() ||
-      (!own.memory.exportable && w->size() > 1))
-    return refuse(MPI_ERR_UNSUPPORTED_OPERATION,
-                  "device memory that ranks of the window cannot open (another node, a stream-"
-                  "ordered pool): use MPI_Win_create");
-  if (own.failed) return refuse(MPI_ERR_RMA_ATTACH, "the range does not lie in one allocation");
-  attachment* const all = w->shared.attachments(w->rank);
-  for (std::size_t i = 0; i < words::most_attached; ++i) {
-    std::uint32_t expected = attachment::free;
-    if (!all[i].attached.compare_exchange_strong(expected, attachment::claimed)) continue;
-    all[i].memory = own.memory;
-    all[i].bytes = static_cast<std::uint64_t>(bytes);
-    all[i].attached.store(attachment::valid, std::memory_order_release);
-    return MPI_SUCCESS;
-  }
-  return refuse(MPI_ERR_RMA_ATTACH, "at most 256 ranges of device memory can be attached");
-}
-
-int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
-  window* const w = find(win);
-  if (!w || w->by != window::way::direct || !w->dynamic()) return host();
-  attachment* const all = w->shared.attachments(w->rank);
-  for (std::size_t i = 0; i < words::most_attached; ++i)
-    if (all[i].attached.load(std::memory_order_acquire) == attachment::valid &&
-        all[i].memory.address == reinterpret_cast<std::uintptr_t>(base)) {
-      all[i].attached.store(attachment::free, std::memory_order_release);
-      return MPI_SUCCESS;
-    }
-  return host();
-}
-
 // --- the end ---
 
 // Operations of all ranks are complete when the host MPI's call returns. Direct ones are complete
@@ -379,6 +325,7 @@ int free(MPI_Win* win, const host_call& host) noexcept {
   }
   status s = status::ok;
   if (w->mirror && !w->own_device) s = w->mirror->merge();
+  if (w->attached) s = w->attached->close();
   give_back(*w);
   return s == status::ok ? MPI_SUCCESS
                          : host_mpi::fail(MPI_COMM_SELF, "MPI_Win_free", s, "device memory");

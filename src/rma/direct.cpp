@@ -20,16 +20,6 @@ std::size_t index(int rank) noexcept {
 
 // --- where the target's elements lie ---
 
-struct span {
-  std::int64_t low, high;  // from the address of the first element
-};
-
-span span_of(const layout& l, MPI_Count count) noexcept {
-  const std::int64_t last = (count - 1) * l.extent;
-  return {std::min<std::int64_t>(0, last) + l.true_lower_bound,
-          std::max<std::int64_t>(0, last) + l.true_lower_bound + l.true_extent};
-}
-
 /// The attached range that holds the addresses; null if there is none.
 const attachment* attached_at(const window& w, int rank, std::uint64_t low, std::uint64_t high) {
   const attachment* const all = w.shared.attachments(rank);

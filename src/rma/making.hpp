@@ -28,6 +28,8 @@ bool any(const window& w, Test&& test) noexcept {
 bool make_direct(MPI_Comm comm, window& w) noexcept;
 /// Collective: a window of the host MPI gives `c.win` its handle, under which `w` is kept.
 int complete_window(const creation& c, std::unique_ptr<window> w) noexcept;
+/// The program's window `handle` is served by `w` from here on.
+int keep_as(MPI_Win handle, const char* call, MPI_Comm comm, std::unique_ptr<window> w) noexcept;
 /// Where some rank does not carry Telpher: the host MPI's call, or an error.
 int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept;
 /// What was allocated for this rank.

@@ -66,11 +66,12 @@ struct buffer {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
-/// What the host MPI is given for the program's buffers.
+/// What the host MPI is given for the program's buffers, and for the place at the target.
 struct stand_ins {
   const void* origin;
   void* result;
   const void* compare;
+  MPI_Aint displacement;
 };
 using host_access = std::function<int(const stand_ins&)>;
 
@@ -89,10 +90,13 @@ struct access {
   MPI_Op op = MPI_OP_NULL;
   MPI_Request* request = nullptr;
 
-  /// Whether no buffer is in device memory, and the target is no device memory of a direct window.
-  /// Then the host MPI's call is made unchanged.
+  /// Whether no buffer is in device memory, and the target's memory is no device memory that the
+  /// host MPI does not know. Then the host MPI's call is made unchanged.
   bool plain() const noexcept;
   int run(const host_access& host) const noexcept;
+
+ private:
+  bool on_host() const noexcept;
 };
 
 // --- synchronisation ---

@@ -43,8 +43,8 @@ int wrong_epoch(const window& w, const char* call) noexcept {
 }
 
 int merge(window& w, const char* call) noexcept {
-  if (!w.mirror) return MPI_SUCCESS;
-  const status s = w.mirror->merge();
+  if (!w.mirror && !w.attached) return MPI_SUCCESS;
+  const status s = w.mirror ? w.mirror->merge() : w.attached->merge();
   return s == status::ok ? MPI_SUCCESS
                          : host_mpi::fail(host_mpi::error_owner::window(w.handle), call, s,
                                           "the window's device memory could not be copied");

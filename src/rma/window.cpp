@@ -68,7 +68,7 @@ std::unique_ptr<window> take(MPI_Win handle) noexcept {
 int get_attr(MPI_Win win, int key, void* value, int* flag, const host_call& host) noexcept {
   window* const w = find(win);
   void* found = nullptr;
-  if (!w || w->by == window::way::host || w->dynamic())
+  if (!w || w->by == window::way::host || (w->dynamic() && key != MPI_WIN_MODEL))
     return host();
   else if (key == MPI_WIN_BASE)
     found = w->base;

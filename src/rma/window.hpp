@@ -32,6 +32,7 @@
 #include "datatype/move.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/imported.hpp"
+#include "rma/attached_images.hpp"
 #include "rma/image.hpp"
 #include "rma/relay.hpp"
 #include "rma/under_way.hpp"
@@ -111,6 +112,7 @@ struct window {
   void* own_host = nullptr;    // by PMPI_Alloc_mem: an image, or what the program asked for
   void* own_device = nullptr;  // by telpher_malloc
   std::unique_ptr<image> mirror;
+  std::unique_ptr<attached_images> attached;  // of every dynamic window that is not direct
   obstacle not_direct;
 
   // --- MPI_Win_allocate_shared ---

@@ -76,20 +76,12 @@ void errors(suite& s) {
   w.publish();
 }
 
-void refused(suite& s) {
-  window w(s, making::dynamic, placing::all, 16);
-  expect_error(s, w.attached(), MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_attach");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (!s.makes_windows()) return s.finish();
   run_in_settings(s, "attributes", attributes);
-  if (between_nodes())
-    s.run("refused", [&] { refused(s); });
-  else
-    s.run("errors", [&] { errors(s); });
+  if (!between_nodes()) s.run("errors", [&] { errors(s); });
   return s.finish();
 }

@@ -112,7 +112,7 @@ TELPHER_MPI(Put,
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Put(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Put(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                      target_count, target_datatype, win);
   });
 }
@@ -134,7 +134,7 @@ TELPHER_MPI(Get,
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Get(s.result, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Get(s.result, origin_count, origin_datatype, target_rank, s.displacement,
                      target_count, target_datatype, win);
   });
 }
@@ -158,7 +158,7 @@ TELPHER_MPI(Accumulate,
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Accumulate(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Accumulate(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                             target_count, target_datatype, op, win);
   });
 }
@@ -187,7 +187,7 @@ TELPHER_MPI(Get_accumulate,
                                 target_count, target_datatype, op, win);
   return a.run([&](const rma::stand_ins& s) {
     return pmpi::Get_accumulate(s.origin, origin_count, origin_datatype, s.result, result_count,
-                                result_datatype, target_rank, target_disp, target_count,
+                                result_datatype, target_rank, s.displacement, target_count,
                                 target_datatype, op, win);
   });
 }
@@ -210,7 +210,7 @@ TELPHER_MPI(Rput,
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Rput(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Rput(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                       target_count, target_datatype, win, request);
   });
 }
@@ -233,7 +233,7 @@ TELPHER_MPI(Rget,
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Rget(s.result, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Rget(s.result, origin_count, origin_datatype, target_rank, s.displacement,
                       target_count, target_datatype, win, request);
   });
 }
@@ -258,7 +258,7 @@ TELPHER_MPI(Raccumulate,
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Raccumulate(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Raccumulate(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                              target_count, target_datatype, op, win, request);
   });
 }
@@ -288,7 +288,7 @@ TELPHER_MPI(Rget_accumulate,
                                  target_count, target_datatype, op, win, request);
   return a.run([&](const rma::stand_ins& s) {
     return pmpi::Rget_accumulate(s.origin, origin_count, origin_datatype, s.result, result_count,
-                                 result_datatype, target_rank, target_disp, target_count,
+                                 result_datatype, target_rank, s.displacement, target_count,
                                  target_datatype, op, win, request);
   });
 }
@@ -310,7 +310,7 @@ TELPHER_MPI(Fetch_and_op,
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Fetch_and_op(s.origin, s.result, datatype, target_rank, target_disp, op, win);
+    return pmpi::Fetch_and_op(s.origin, s.result, datatype, target_rank, s.displacement, op, win);
   });
 }
 
@@ -332,8 +332,8 @@ TELPHER_MPI(Compare_and_swap,
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Compare_and_swap(s.origin, s.compare, s.result, datatype, target_rank, target_disp,
-                                  win);
+    return pmpi::Compare_and_swap(s.origin, s.compare, s.result, datatype, target_rank,
+                                  s.displacement, win);
   });
 }
 
@@ -400,7 +400,7 @@ TELPHER_MPI(Put_c,
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Put_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Put_c(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                        target_count, target_datatype, win);
   });
 }
@@ -423,7 +423,7 @@ TELPHER_MPI(Get_c,
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Get_c(s.result, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Get_c(s.result, origin_count, origin_datatype, target_rank, s.displacement,
                        target_count, target_datatype, win);
   });
 }
@@ -447,7 +447,7 @@ TELPHER_MPI(Accumulate_c,
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Accumulate_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Accumulate_c(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                               target_count, target_datatype, op, win);
   });
 }
@@ -476,7 +476,7 @@ TELPHER_MPI(Get_accumulate_c,
                                   target_count, target_datatype, op, win);
   return a.run([&](const rma::stand_ins& s) {
     return pmpi::Get_accumulate_c(s.origin, origin_count, origin_datatype, s.result, result_count,
-                                  result_datatype, target_rank, target_disp, target_count,
+                                  result_datatype, target_rank, s.displacement, target_count,
                                   target_datatype, op, win);
   });
 }
@@ -499,7 +499,7 @@ TELPHER_MPI(Rput_c,
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Rput_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Rput_c(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                         target_count, target_datatype, win, request);
   });
 }
@@ -522,7 +522,7 @@ TELPHER_MPI(Rget_c,
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Rget_c(s.result, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Rget_c(s.result, origin_count, origin_datatype, target_rank, s.displacement,
                         target_count, target_datatype, win, request);
   });
 }
@@ -547,7 +547,7 @@ TELPHER_MPI(Raccumulate_c,
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
   return a.run([&](const rma::stand_ins& s) {
-    return pmpi::Raccumulate_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+    return pmpi::Raccumulate_c(s.origin, origin_count, origin_datatype, target_rank, s.displacement,
                                target_count, target_datatype, op, win, request);
   });
 }
@@ -577,7 +577,7 @@ TELPHER_MPI(Rget_accumulate_c,
                                    target_count, target_datatype, op, win, request);
   return a.run([&](const rma::stand_ins& s) {
     return pmpi::Rget_accumulate_c(s.origin, origin_count, origin_datatype, s.result, result_count,
-                                   result_datatype, target_rank, target_disp, target_count,
+                                   result_datatype, target_rank, s.displacement, target_count,
                                    target_datatype, op, win, request);
   });
 }

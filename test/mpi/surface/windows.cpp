@@ -188,9 +188,6 @@ std::unique_ptr<step> make_window(world& w, draw& d, form) {
   MPI_Comm_size(p.comm, &p.ranks);
   p.bytes = (own * p.ranks + common_units) * unit;
   p.where = windows.of(w.s.rank, 0);
-  // Dynamic windows have device memory on one node only.
-  if (p.how == making::dynamic && std::getenv("TELPHER_TEST_PRETENDED_NODES") != nullptr)
-    p.how = making::create;
   p.kind_name = alloc_kind(p.where);
   auto made = std::make_unique<step>(w.s);
   made->add_area({0, p.bytes}, p.where, d.mine.next());
