@@ -30,7 +30,7 @@ SMALL = {  # quick, with every check
     "stencil3d": ("--sizes 1,4k,1m -k 2 --iterations 3 --grid 8", "--mode heat --nx 24 --ny 20 --nz 14 --steps 10",
                   "--mode heat --nx 24 --ny 20 --nz 14 --steps 10 --exchange packed"),
     "ghost_exchange": ("-i 61 -j 47 -h 2 -c -I 20",),
-    "cg": ("--nx 16 --ny 16 --nz 16 --iterations 30",),
+    "cg": ("--nx 16 --ny 16 --nz 16 --iterations 30", "--nx 16 --ny 16 --nz 16 --iterations 30 --exchange matched"),
 }
 PLAIN = {"stencil3d_cuda": "-n 24 -I 10", "ghost_exchange_cuda": "-i 61 -j 47 -h 2 -c -I 20", "cg_cuda": "-n 16 -I 50"}
 TIMED = {
@@ -45,6 +45,7 @@ TIMED_WITHOUT_GPU = {  # tries the step itself
     "ghost": ("ghost_exchange", "-i 64 -j 64 -c -I 5 --no-check"),
     "cg": ("cg", "--nx 8 --ny 8 --nz 8 --iterations 5 --no-check"),
 }
+IN_ORDER = {"heat": ("matched",), "cg": ("matched",)}  # further ways of --exchange
 
 
 def launch(session: Session, layout: Layout, abi: str, program: str, arguments: str, limit: float = 120):
@@ -99,7 +100,8 @@ def show(session: Session, name: str, found: dict) -> None:
         lines.append(line)
     unit = "us an iteration" if name == "messages" else "seconds"
     session.table(f"{name}, {unit}; in brackets how much better than staged by hand",
-                  [name, *(layout for layout, way in found if way == "telpher")], lines)
+                  [name, *(layout if way == "telpher" else f"{layout}, {way}" for layout, way in found
+                           if way != "staged")], lines)
 
 
 def timed(session: Session, layouts: list[Layout], abi: str) -> tuple[int, int]:
@@ -108,7 +110,8 @@ def timed(session: Session, layouts: list[Layout], abi: str) -> tuple[int, int]:
     for name, (program, line) in (TIMED if session.options.backend == "cuda" else TIMED_WITHOUT_GPU).items():
         found: dict = {}
         for layout in layouts:
-            for way in ("telpher", "staged") if layout.compared else ("telpher",):
+            ways = ("telpher", "staged", *IN_ORDER.get(name, ())) if layout.compared else ("telpher",)
+            for way in ways:
                 _, rows = launch(session, layout, abi, program, f"{line} --exchange {way}")
                 session.rows += rows
                 session.save()

@@ -65,10 +65,14 @@ struct limits {
   bool precondition;
 };
 
+/// How values get to other ranks: device pointers to MPI, copies through pinned memory by hand, or
+/// requests that are matched once and run in the order of the device's queue.
+enum class exchange_way { telpher, staged, matched };
+
 /// The solver on a device. All vectors are the caller's, of size length().
 class solver {
  public:
-  solver(const gpu& g, const geometry& finest, int levels, bool staged);
+  solver(const gpu& g, const geometry& finest, int levels, exchange_way way);
   ~solver();
 
   std::size_t length() const;

@@ -80,6 +80,20 @@ struct waxpby {
   APPS_DEVICE void operator()(index i) const { w[i] = alpha * x[i] + beta * y[i]; }
 };
 
+/// w = x + sign * numerator / denominator * y, whose quotient is on the device.
+struct add_scaled {
+  const double* x;
+  double sign;
+  const double* numerator;
+  const double* denominator;
+  const double* y;
+  double* w;
+
+  APPS_DEVICE void operator()(index i) const {
+    w[i] = x[i] + sign * (*numerator / *denominator) * y[i];
+  }
+};
+
 struct fill {
   double* x;
   double value;

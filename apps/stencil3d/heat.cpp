@@ -4,11 +4,10 @@
 // collective, packed into device buffers by a kernel, packed and staged through pinned memory by
 // hand, or packed and exchanged by matched requests in the order of the queue, for which the CPU
 // waits at the end only. All give the same bits as a serial run of the whole domain.
-#include <telpher/stream.h>
-
 #include <cstdio>
 #include <stdexcept>
 
+#include "common/ordered_requests.hpp"
 #include "stencil3d/stencil3d.hpp"
 
 namespace apps::stencil3d {
@@ -192,27 +191,22 @@ class matched_exchange final : public halo_exchange, face_buffers {
       if (ranks.neighbour[d] == MPI_PROC_NULL) continue;
       const int cells = faces_[d].cells(), way = static_cast<int>(d);
       telpher_matched_recv_init(receive_.data() + offset_[d], cells, MPI_DOUBLE, ranks.neighbour[d],
-                                opposite(way), ranks.comm, &all_.emplace_back());
+                                opposite(way), ranks.comm, all_.next());
       telpher_matched_send_init(send_.data() + offset_[d], cells, MPI_DOUBLE, ranks.neighbour[d],
-                                way, ranks.comm, &all_.emplace_back());
+                                way, ranks.comm, all_.next());
     }
-    telpher_match(count(), all_.data());
-  }
-  ~matched_exchange() override {
-    for (MPI_Request& r : all_) MPI_Request_free(&r);
+    all_.match();
   }
 
   void run(queue& q, array<double>& field) override {
     pack(q, field);
-    telpher_startall_enqueue(count(), all_.data(), q.stream());
-    telpher_waitall_enqueue(count(), all_.data(), MPI_STATUSES_IGNORE, q.stream());
+    all_.run(q);
     unpack(q, field);
   }
   bool in_order() const override { return true; }
 
  private:
-  int count() const { return static_cast<int>(all_.size()); }
-  std::vector<MPI_Request> all_;
+  ordered_requests all_;
 };
 
 std::unique_ptr<halo_exchange> exchange_of(const std::string& way, const rank_grid& ranks,
