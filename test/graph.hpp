@@ -16,6 +16,7 @@ struct calls {
   void* (*end)(void* stream);  // the graph, ready to be launched, or null
   int (*launch)(void* graph, void* stream);
   void (*destroy)(void* graph);
+  int (*invalidate)(void* stream);  // a capture; by a call that is not allowed there
 };
 
 class graph {
@@ -35,6 +36,7 @@ class graph {
     captured_ = nullptr;
     return made_ != nullptr;
   }
+  bool invalidate() { return captured_ && by_.invalidate(captured_) == 0; }
   bool launch(void* stream) { return made_ && by_.launch(made_, stream) == 0; }
 
  private:
@@ -88,7 +90,12 @@ inline int launch_cuda(void* graph, void* stream) {
   return cuda_driver::call("cuGraphLaunch", static_cast<vendor_graph*>(graph)->executable, stream);
 }
 
-inline constexpr calls of_cuda{begin_cuda, end_cuda, launch_cuda, destroy_cuda};
+// Fails, as it should.
+inline int invalidate_cuda(void* stream) {
+  return cuda_driver::call("cuStreamSynchronize", stream) == 0;
+}
+
+inline constexpr calls of_cuda{begin_cuda, end_cuda, launch_cuda, destroy_cuda, invalidate_cuda};
 
 // --- HIP's ---
 
@@ -130,7 +137,11 @@ inline int launch_hip(void* graph, void* stream) {
   return call_hip("hipGraphLaunch", static_cast<vendor_graph*>(graph)->executable, stream);
 }
 
-inline constexpr calls of_hip{begin_hip, end_hip, launch_hip, destroy_hip};
+inline int invalidate_hip(void* stream) {
+  return call_hip("hipStreamSynchronize", stream) == 0;
+}
+
+inline constexpr calls of_hip{begin_hip, end_hip, launch_hip, destroy_hip, invalidate_hip};
 
 /// Of the vendor whose driver is loaded: streams of the HIP back end over CUDA are CUDA's.
 inline const calls* of_vendor() {

@@ -135,9 +135,11 @@ refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexc
     delete gone;
     give_word(&owner, *reached);
     give_word(&owner, *over);
-    return {kept,
-            "the stream is being captured, and graphs of this back end cannot hold operations of "
-            "MPI: enqueue it outside of the capture"};
+    return {kept, kept == status::not_supported
+                      ? "the stream is being captured, and graphs of this back end cannot hold "
+                        "operations of MPI: enqueue it outside of the capture"
+                      : "the stream's capture has failed, by an earlier call that is not allowed "
+                        "in one: end it, and capture anew without that call"};
   }
   const word_pair words = made.what.words;
   memory::held_streams::instance().begin();

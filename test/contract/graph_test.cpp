@@ -14,9 +14,34 @@ namespace {
 // Null where there is no way to capture.
 const graphs::calls* graph_calls() {
   static constexpr graphs::calls of_emu{telpher_emu_begin_capture, telpher_emu_end_capture,
-                                        telpher_emu_launch_graph, telpher_emu_destroy_graph};
+                                        telpher_emu_launch_graph, telpher_emu_destroy_graph,
+                                        telpher_emu_invalidate_capture};
   if (subject_is_emulated()) return &of_emu;
   return subject().owner() == device::vendor::sycl ? nullptr : graphs::of_vendor();
+}
+
+// It counts as captured until its end, and takes nothing.
+TEST_CASE(a_capture_that_has_failed) {
+  if (!graph_calls() || !subject().streams_wait(0)) return;
+  const memory m(memory_kind::device, 64);
+  const scoped_stream s;
+  void* const native = subject().native_stream(s);
+  {
+    graphs::graph g(*graph_calls(), native);
+    CHECK_OK(subject().fill(m.data(), 7, 64, s));
+    REQUIRE(g.invalidate());
+    CHECK(subject().is_captured(s));
+    for (const char* line : {"fill failed: the stream's capture", "retain failed: the stream's"})
+      if (subject_is_emulated()) check::expect_log(line);  // a plug-in has its own log
+    CHECK(subject().fill(m.data(), 8, 64, s) != status::ok);
+    int object = 0;
+    const status kept = subject().keep_for_graph(s, &object, [](void*) {});
+    CHECK(kept != status::ok && kept != status::not_supported);
+    CHECK(!g.end());
+  }
+  CHECK(!subject().is_captured(s));
+  CHECK_OK(subject().fill(m.data(), 9, 64, s));
+  CHECK(read(m.data(), 64, s) == bytes(64, 9));
 }
 
 TEST_CASE(a_graph_holds_writes_and_waits) {

@@ -96,6 +96,38 @@ void refused(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// A capture that has failed, by a call that is not allowed in one, takes no operation;
+/// the stream's next capture does.
+void invalidated(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const test_stream stream;
+  const int peer = s.rank ^ 1;
+  bytes out(n, 9), in(n, 0);
+  const auto exchange = [&] {
+    return STREAM_CALL(telpher_sendrecv_enqueue)(out.data(), n, MPI_BYTE, peer, 3, in.data(), n,
+                                                 MPI_BYTE, peer, 3, comm, MPI_STATUS_IGNORE,
+                                                 stream);
+  };
+  if (peer < s.ranks) {
+    graph g(stream);
+    s.expect_equal(exchange(), MPI_SUCCESS, "an operation before");
+    s.expect(g.invalidate(), "the capture fails");
+    s.expect_class(exchange(), MPI_ERR_OTHER, "an operation after");
+    s.expect(!g.end(), "there is no graph");
+  }
+  if (peer < s.ranks) {
+    graph g(stream);
+    s.expect_equal(exchange(), MPI_SUCCESS, "an operation in another capture");
+    s.expect(g.end(), "a graph");
+    g.launch(stream);
+    stream.wait();
+    s.expect(in.all(9), "what came in a replay");
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// Errors of a replay are the stream's, and the next replay runs.
 void errors(suite& s) {
   MPI_Comm comm;
@@ -142,6 +174,7 @@ int main(int argc, char** argv) {
   s.run("ping pong", [&] { ping_pong(s); });
   s.run("mixed", [&] { mixed(s); });
   s.run("refused", [&] { refused(s); });
+  s.run("invalidated", [&] { invalidated(s); });
   s.run("errors", [&] { errors(s); });
   s.run("many", [&] { many(s); });
   return s.finish();

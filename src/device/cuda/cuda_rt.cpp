@@ -276,6 +276,7 @@ cudaError_t cuda_rt::keep_for_graph(stream_type s, void* object, void (*release)
   const cudaError_t e = cudaStreamGetCaptureInfo_v2(s, &captures, &id, &graph);
 #endif
   if (e != cudaSuccess) return e;
+  if (captures == cudaStreamCaptureStatusInvalidated) return cudaErrorStreamCaptureInvalidated;
   if (captures != cudaStreamCaptureStatusActive || !graph) return cudaErrorNotSupported;
   cudaUserObject_t kept = nullptr;
   if (const cudaError_t made =

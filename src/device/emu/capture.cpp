@@ -19,6 +19,11 @@ void* telpher_emu_end_capture(void* stream) {
   return captured ? new graph_handle(std::move(captured)) : nullptr;
 }
 
+int telpher_emu_invalidate_capture(void* stream) {
+  const auto s = engine::find_stream(stream);
+  return s && s->invalidate_capture() ? 0 : 1;
+}
+
 int telpher_emu_launch_graph(void* graph, void* stream) {
   const auto s = engine::find_stream(stream);
   return s && (*static_cast<graph_handle*>(graph))->launch(*s) == error::success ? 0 : 1;

@@ -61,6 +61,7 @@ error emu_rt::write_value(const stream_type& s, std::uint32_t* word, std::uint32
 error emu_rt::keep_for_graph(const stream_type& s, void* object, void (*release)(void*)) noexcept {
   const auto graph = s->captured();
   if (!graph) return error::not_supported;
+  if (s->capture_failed()) return error::capture_failed;
   graph->keep(object, release);
   return error::success;
 }

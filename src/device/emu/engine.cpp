@@ -42,6 +42,7 @@ error stream_state::enqueue(std::function<void()> work) noexcept {
   if (ordering_ != ordering::alone) work = engine::after_others(*this, std::move(work));
   std::unique_lock lock(mutex_);
   if (graph_) {
+    if (capture_failed_) return error::capture_failed;
     graph_->add(std::move(work));
     return error::success;
   }
@@ -64,17 +65,30 @@ bool stream_state::begin_capture() noexcept {
   const std::lock_guard lock(mutex_);
   if (graph_) return false;
   graph_ = std::make_shared<graph_state>();
+  capture_failed_ = false;
   return true;
+}
+
+bool stream_state::invalidate_capture() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!graph_) return false;
+  return capture_failed_ = true;
 }
 
 std::shared_ptr<graph_state> stream_state::end_capture() noexcept {
   const std::lock_guard lock(mutex_);
-  return std::exchange(graph_, nullptr);
+  auto captured = std::exchange(graph_, nullptr);
+  return capture_failed_ ? nullptr : captured;
 }
 
 std::shared_ptr<graph_state> stream_state::captured() noexcept {
   const std::lock_guard lock(mutex_);
   return graph_;
+}
+
+bool stream_state::capture_failed() noexcept {
+  const std::lock_guard lock(mutex_);
+  return graph_ && capture_failed_;
 }
 
 bool stream_state::start_thread() noexcept {

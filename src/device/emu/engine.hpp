@@ -83,10 +83,13 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   bool take_failure() noexcept { return failed_.exchange(false, std::memory_order_relaxed); }
   /// False if it is captured already.
   bool begin_capture() noexcept;
-  /// What was captured, or null.
+  /// False if it is not captured.
+  bool invalidate_capture() noexcept;
+  /// What was captured; null if nothing was, or the capture has failed.
   std::shared_ptr<graph_state> end_capture() noexcept;
   /// The graph that takes the stream's work, or null.
   std::shared_ptr<graph_state> captured() noexcept;
+  bool capture_failed() noexcept;
   /// Declares that no more work comes; queued work is still done.
   void close() noexcept;
   bool closed() noexcept;
@@ -109,6 +112,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   std::deque<std::function<void()>> work_;
   std::uint64_t given_ = 0, done_ = 0;
   std::shared_ptr<graph_state> graph_;  // while it is captured
+  bool capture_failed_ = false;
   bool has_thread_ = false;
   bool busy_ = false;
   bool closing_ = false;

@@ -14,6 +14,7 @@ enum class error : int {
   injected,        // a fault of TELPHER_TEST_EMU_FAULTS
   faulted,         // a kernel died
   forked,          // the device's threads did not survive fork
+  capture_failed,  // and has not ended
 };
 
 constexpr const char* text_of(error e) {
@@ -36,6 +37,8 @@ constexpr const char* text_of(error e) {
       return "a kernel faulted";
     case error::forked:
       return "the device was used before fork";
+    case error::capture_failed:
+      return "the stream's capture has failed";
   }
   return "unknown error";
 }

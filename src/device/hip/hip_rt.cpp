@@ -244,6 +244,7 @@ hipError_t hip_rt::keep_for_graph(stream_type s, void* object, void (*release)(v
   if (const hipError_t e = hipStreamGetCaptureInfo_v2(s, &captures, &id, &graph, nullptr, nullptr);
       e != hipSuccess)
     return e;
+  if (captures == hipStreamCaptureStatusInvalidated) return hipErrorStreamCaptureInvalidated;
   if (captures != hipStreamCaptureStatusActive || !graph) return hipErrorNotSupported;
   hipUserObject_t kept = nullptr;
   if (const hipError_t e =
