@@ -18,19 +18,21 @@
 // - A call in a capture cannot wait for one in the same graph. So the first call is one outside of
 //   captures. Captured calls before it are served by the proxy. Captured calls after it wait for
 //   the agreement whatever their number, and use the replay.
-// - A call that a kernel in its stream cannot serve at this rank takes part none the less: the
-// proxy
-//   starts the replay in a stream of ours (`aside`). This serves, on packed copies, host memory,
-//   gaps in a type, another device, values not aligned, and the other form. It also serves a call
-//   in another stream than the call before, unless all calls before are over: the replays of a kind
-//   must follow one another.
+// - Where a type has gaps, kernels pack before the replay and unpack behind it, in the same stream.
+// - A call that kernels in its stream cannot serve at this rank takes part none the less: the proxy
+//   starts the replay in a stream of ours (`aside`). This serves, on packed copies that the proxy
+//   waits for, host memory, another device, values not aligned, and the other form. It also serves
+//   a call in another stream than the call before, unless all calls before are over: the replays of
+//   a kind must follow one another.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "coll/exchange/arguments_of.hpp"
+#include "coll/exchange/packed_copies.hpp"
 #include "device/adopted_stream.hpp"
 #include "mpi/enqueued.hpp"
 
@@ -70,6 +72,10 @@ class repeated {
   bool in_place = false;          // of the first call
   void* last_stream = nullptr;    // where the replay was started last, or will be
   std::uint32_t turns = 0;        // starts of the replay outside of graphs, those to come included
+  // Of starts with gaps: until they are over, or for good in graphs. Those that follow one another
+  // in a stream share their memory, and so do graphs.
+  std::vector<std::unique_ptr<coll::exchange::packed_copies>> packed;
+  std::shared_ptr<coll::exchange::packed_copies::buffers> packed_memory;
 
   std::atomic<std::uint32_t> lost{0};  // of `turns`, those that failed
 
@@ -103,9 +109,9 @@ struct repeated_call {
 /// How the next call of its kind goes. It waits for the agreement where that is due.
 repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
                         device::adopted_stream& s) noexcept;
-/// Starts the replay in the stream. False: make_aside() has to.
-bool start_replay(const repeated_call& c, repeated& of, device::adopted_stream& s,
-                  int& code) noexcept;
+/// Starts the replay in the stream. False: make_aside() has to, with arguments of
+/// takes::host_memory.
+bool start_replay(repeated_call& c, repeated& of, device::adopted_stream& s, int& code) noexcept;
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
                                               device::adopted_stream& s);
 /// Begins the agreement; in the proxy, just before the first call is issued.
@@ -146,7 +152,8 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
   if (!may_repeat(comm, size, rank))
     return enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
   device::adopted_stream s(native);
-  repeated_call c{call, comm, native, what.read(size, rank, true)};
+  using coll::exchange::takes;
+  repeated_call c{call, comm, native, what.read(size, rank, takes::both)};
   repeated_turn turn = next_turn(c, {c.a, what.bytes(size)}, s);
   int code = MPI_ERR_OTHER;  // has been raised
   switch (turn.by) {
@@ -160,8 +167,9 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
       if (code != MPI_SUCCESS) give_up(*turn.of);
       break;
     case repeated_turn::way::replay:
-      if (!start_replay(c, *turn.of, s, code))
-        code = enqueue(call, comm, native, make_aside(std::move(c), turn.of, s), true);
+      if (start_replay(c, *turn.of, s, code)) break;
+      c.a = what.read(size, rank, takes::host_memory);
+      code = enqueue(call, comm, native, make_aside(std::move(c), turn.of, s), true);
       break;
     case repeated_turn::way::fails:
       break;

@@ -231,7 +231,7 @@ void in_two_streams(suite& s) {
   expect_right(s, b, rounds);
 }
 
-/// Once the kernels serve a kind, one rank has its buffers in host memory, or in blocks with gaps.
+/// Once the kernels serve a kind, one rank has its buffers in host memory.
 void on_other_buffers(suite& s, const collective& what) {
   constexpr int rounds = 28, from = 20;
   const own_comm comm(s);
@@ -253,32 +253,6 @@ void on_other_buffers(suite& s, const collective& what) {
   }
   stream.wait();
   expect_right(s, one, rounds);
-}
-
-/// Every second word of the root's buffer.
-void with_gaps(suite& s) {
-  constexpr int rounds = 30, words = 500;
-  const own_comm comm(s);
-  const test_stream stream;
-  bytes spread(words * 8, 0), dense(words * 4, 0), log(words * 4 * rounds, 0);
-  MPI_Datatype every_second;
-  MPI_Type_vector(words, 1, 2, MPI_INT, &every_second);
-  MPI_Type_commit(&every_second);
-  for (int round = 0; round < rounds; ++round) {
-    const bool gaps = s.rank == 1 && round >= 20;
-    stream.set(spread.data(), s.rank == 1 ? byte_of(round, 1) : 0, words * 8);
-    stream.set(dense.data(), s.rank == 1 ? byte_of(round, 1) : 0, words * 4);
-    if (gaps)
-      CALL(bcast)(spread.data(), 1, every_second, 1, comm, stream);
-    else
-      CALL(bcast)(dense.data(), words, MPI_INT, 1, comm, stream);
-    stream.copy(log.data() + words * 4 * round, dense.data(), words * 4);
-  }
-  stream.wait();
-  for (int round = 0; round < rounds; ++round)
-    s.expect(log.all(byte_of(round, 1), static_cast<std::size_t>(words * 4 * round), words * 4),
-             "what came");
-  MPI_Type_free(&every_second);
 }
 
 /// One call outside of captures is enough for those in a graph.
@@ -376,7 +350,6 @@ int main(int argc, char** argv) {
   if (by_devices()) s.run("in two streams", [&] { in_two_streams(s); });
   for (const collective& what : all)
     s.run(std::string(what.name) + " on other buffers", [&] { on_other_buffers(s, what); });
-  s.run("with gaps", [&] { with_gaps(s); });
   if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });
   s.run("many kinds", [&] { many_kinds(s); });
   s.run("first ones", [&] { first_ones(s); });

@@ -7,8 +7,8 @@
 
 #include "base/log.hpp"
 #include "codec/accounting.hpp"
-#include "coll/between/packed.hpp"
 #include "coll/between/votes.hpp"
+#include "coll/exchange/packed_copies.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
 
@@ -47,12 +47,27 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
   return failed(one.outcome()) ? one.outcome() : counted;
 }
 
+/// Makes `a` the same call on packed copies in host memory, in a call without arrays of counts.
+/// Else it gets no buffers. The memory is not the reserve's: no other rank has begun.
+status pack(exchange::packed_copies& copies, exchange::arguments& a, const agreed& way) noexcept {
+  const host_mpi::without_reserve strictly;
+  const status s = copies.make_all(a, {}, way.bytes, a.in_place);
+  if (failed(s)) {
+    a.input = a.output = nullptr;
+    a.input_place = a.output_place = {};
+  }
+  a.bytes = exchange::block_bytes(a, way.bytes);
+  a.grain = way.all.grain;
+  return s;
+}
+
 /// not_supported, at all ranks alike: no schedule fits.
 status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
   site& s = *way.at;
   if (s.room->abandoned()) return status::peer_lost;
-  std::optional<packed_buffers> packed;
-  if (!lies_plain(a)) packed.emplace(a, block_bytes(a, way.bytes), way.all.grain);
+  exchange::packed_copies copies;
+  const bool packed = !lies_plain(a);
+  status mine = packed ? pack(copies, a, way) : status::ok;
   planned p = plan_of(a, s, way.all, static_cast<bool>(way.how));
   if (p.to_vote && !all_say(s.comm, p.here)) {
     s.plans.forget();
@@ -60,11 +75,11 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
   }
   if (!p.made) return status::not_supported;
   const std::uint64_t volume = p.bytes;
-  const status mine = packed ? packed->load() : status::ok;
+  if (packed && !failed(mine)) mine = copies.load();
   const status came =
       run(s, call_of(name, a, s, std::move(p), way.all, way.how), is_reduction(a.what), mine);
   if (failed(came)) return came;
-  if (packed) return packed->store();
+  if (packed) TELPHER_TRY(copies.store());
   path::count(path::kind::coll_levels, volume);
   return status::ok;
 }

@@ -36,7 +36,8 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return false;
   const auto [ranks, rank] = host_mpi::place_in(comm);
   const auto bytes = bytes_between(d, ranks);
-  return bytes && run_blocking(name, comm, d.read(ranks, rank, true), *bytes, code);
+  return bytes &&
+         run_blocking(name, comm, d.read(ranks, rank, exchange::takes::host_memory), *bytes, code);
 }
 
 started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept;
@@ -49,7 +50,8 @@ started defer(const char* name, MPI_Comm comm, const Described& d, const Host& h
   if (!worthwhile(d.what, any_size)) return started(nullptr);
   site* s = begun_site(comm);
   if (!s || !bytes_between(d, s->among.ranks)) return started(nullptr);
-  exchange::arguments a = d.read(s->among.ranks, host_mpi::place_in(comm).rank, true);
+  exchange::arguments a =
+      d.read(s->among.ranks, host_mpi::place_in(comm).rank, exchange::takes::host_memory);
   host_form own;
   try {
     own = exchange::kept(host, a);
@@ -72,7 +74,8 @@ std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
   const auto [ranks, rank] = host_mpi::place_in(comm);
   const auto bytes = bytes_between(d, ranks);
-  return bytes ? make_rounds(name, comm, d.read(ranks, rank, true), *bytes) : nullptr;
+  return bytes ? make_rounds(name, comm, d.read(ranks, rank, exchange::takes::host_memory), *bytes)
+               : nullptr;
 }
 
 }  // namespace telpher::coll::between

@@ -58,18 +58,13 @@ bool lies_plain(const exchange::arguments& a) noexcept {
   return a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
 }
 
-std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept {
-  return is_made_of_blocks(a.what) && !is_v_form(a.what)
-             ? bytes / static_cast<std::uint64_t>(a.ranks)
-             : bytes;
-}
-
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t widest = 16;
   terms t;
   t.able = t.any_device = true;
-  t.grain = a.reduce.known ? kernel::value_bytes(a.reduce.type)
-                           : std::uint64_t{1} << std::countr_zero(block_bytes(a, bytes) | widest);
+  t.grain = a.reduce.known
+                ? kernel::value_bytes(a.reduce.type)
+                : std::uint64_t{1} << std::countr_zero(exchange::block_bytes(a, bytes) | widest);
   return t;
 }
 

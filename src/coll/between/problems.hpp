@@ -42,8 +42,6 @@ terms terms_of(const exchange::arguments& a, const memory::place& device) noexce
 /// Of a call that runs in host memory whatever memory and types its ranks have, `bytes` long: no
 /// rank need ask the others.
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept;
-/// Bytes of the vector, or of a block, of such a call.
-std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 
 /// Whether all ranks see the same problem. (Only the root knows whether a reduce is in place: that
 /// does not count.) Of the other calls each rank knows only its own part.

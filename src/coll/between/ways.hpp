@@ -6,8 +6,8 @@
 // some rank has shown device memory in a vote, later calls of that operation and size class go:
 //
 // - Small calls whose schedule runs in host memory: without a vote, once the room is made. A rank
-//   whose memory or type differs adapts its own buffers (images.hpp, packed.hpp). This holds also
-//   where all ranks have host memory.
+//   whose memory or type differs adapts its own buffers (images.hpp, exchange/packed_copies.hpp).
+//   This holds also where all ranks have host memory.
 // - Other calls (on the devices, compressed, allgatherv, alltoallv): a vote each time. If some rank
 //   cannot take part, all ranks stage the call. If no rank has device memory, it is the host MPI's.
 //

@@ -172,7 +172,7 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
 const datatype::layout* arguments::layout_of(MPI_Datatype of) noexcept {
   type = of;
   const auto found = datatype::layout_of(of);
-  possible = possible && found && ((*found)->is_plain() || !takes_host);
+  possible = possible && found && ((*found)->is_plain() || takes_gaps);
   if (!possible) return nullptr;
   derived = derived || !(*found)->is_plain();
   lasting = lasting && (*found)->predefined;

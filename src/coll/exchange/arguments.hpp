@@ -2,8 +2,7 @@
 // The arguments of a collective in the terms of the exchange: addresses, bytes, a reduction that
 // the device knows. If the call cannot run among devices (host memory, an operation of the
 // program's), `possible` is false, and the rest is not read. Sizes and offsets of a buffer with
-// gaps are those of its packed copy (packed_copies.hpp). Calls between nodes are read so that host
-// memory is possible, too; there gaps are not.
+// gaps are those of its packed copy (packed_copies.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,13 +25,21 @@ struct elements {
   MPI_Datatype of = MPI_DATATYPE_NULL;
 };
 
+/// What may be possible: types with gaps in device memory, types without them in any memory (for
+/// calls between nodes), or both.
+enum class takes : std::uint8_t { gaps, host_memory, both };
+
 /// Which predefined reductions the device does.
 reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
 
 class arguments {
  public:
-  arguments(operation op, int size, int own, bool with_host_memory = false) noexcept
-      : what(op), ranks(size), rank(own), takes_host(with_host_memory) {}
+  arguments(operation op, int size, int own, takes may = takes::gaps) noexcept
+      : what(op),
+        ranks(size),
+        rank(own),
+        takes_host(may != takes::gaps),
+        takes_gaps(may != takes::host_memory) {}
 
   // --- called for the wrapper, in this order; those of blocks may throw std::bad_alloc ---
 
@@ -92,7 +99,7 @@ class arguments {
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
-  bool takes_host = false;
+  bool takes_host, takes_gaps;
   device::pointer_info input_memory, output_memory;
   memory::place input_place, output_place;
   memory::place where;      // the device of the buffers; none if the call moves nothing here
@@ -105,7 +112,7 @@ class arguments {
   elements sent, received;  // the vector, or the block of a rank; of arrays only the type
   bool derived = false;     // some type is not a run of bytes at the buffer's address
   std::vector<side::part> input_places, output_places;  // of arrays of such a type
-  std::shared_ptr<const gapped_sides> gapped;           // null: no side has gaps
+  std::shared_ptr<const sides> gapped;                  // null: no side has gaps
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
   bool lasting = true;  // no type is the program's, which may free it when the call has returned
@@ -155,8 +162,8 @@ struct described {
   Bytes bytes{};  // uint64(int ranks): of the longest vector, as all ranks know it; 0: they do not
 
   /// Without memory for it the call is not for the devices.
-  arguments read(int ranks, int rank, bool with_host_memory = false) const noexcept {
-    arguments a(what, ranks, rank, with_host_memory);
+  arguments read(int ranks, int rank, takes may = takes::gaps) const noexcept {
+    arguments a(what, ranks, rank, may);
     try {
       fill(a);
       a.find_gaps();

@@ -130,6 +130,7 @@ std::unique_ptr<matching> channel_rounds::match(const char* name) noexcept {
 std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
                                             arguments&& a) noexcept {
   const bool wanted = a.possible && !a.scattered && a.where.on_device();
+  a.gapped.reset();  // each start packs by itself
   communicator* const channel = communicator::channel(comm, wanted);
   if (!channel) return nullptr;
   return std::make_unique<channel_matching>(name, *channel, std::move(a), true);

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/exchange/packed_copies.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
+
+#include "datatype/move.hpp"
+#include "memory/held_streams.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll::exchange {
 namespace {
 
 /// `one` moves elements between the buffer and the packed bytes.
 template <class Move>
-status move(const gapped_side& s, const memory::buffer& copy, const Move& one) noexcept {
+status move(const side& s, const memory::buffer& copy, const Move& one) noexcept {
+  if (s.bytes == 0) return status::ok;
   auto* packed = static_cast<std::byte*>(copy.data());
   for (const side::part& p : s.parts) {
     TELPHER_TRY(one(s.address(p.at), p.count, packed));
@@ -22,59 +28,96 @@ status move(const gapped_side& s, const memory::buffer& copy, const Move& one) n
 
 packed_copies::~packed_copies() {
   if (under_way_) static_cast<void>(where_.owner->synchronise(on_));
+  if (!in_streams_ || is_over()) return;
+  memory::held_streams::instance().call_when_free(
+      [memory = std::move(memory_), sides = std::move(sides_), at = where_] {
+        if (at.owner->synchronise_device(at.device) == status::ok) return;
+        new std::pair(memory, sides);  // kernels may still use them
+      });
 }
 
-status packed_copies::take(const gapped_side& s, memory::buffer& copy) const noexcept {
-  if (s.bytes == 0) return status::ok;
-  TELPHER_TRY(memory::buffer::device(where_, s.bytes).into(copy));
-  // A table of the type's blocks, if the kernels need one.
-  return move(s, copy, [&](std::byte* at, std::int64_t count, void* packed) {
-    return datatype::plan_unpack(*where_.owner, *s.type, where_.device, packed, nullptr, at, count,
-                                 on_)
-        .error();
-  });
+/// What is missing: an earlier call may have had another side with gaps.
+status packed_copies::take_memory() noexcept {
+  const auto take = [this](std::uint64_t bytes, memory::buffer& copy) noexcept {
+    return bytes == 0 || copy ? status::ok : memory::buffer::in(where_, bytes).into(copy);
+  };
+  try {
+    if (!memory_) memory_ = std::make_shared<buffers>();
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  const std::uint64_t in = sides_->input.bytes, out = sides_->output.bytes;
+  if (sides_->in_place) return take(std::max(in, out), memory_->output);
+  TELPHER_TRY(take(in, memory_->input));
+  return take(out, memory_->output);
 }
 
-status packed_copies::make(arguments& a, device::stream on) noexcept {
+/// Puts the copies in the place of the buffers.
+void packed_copies::stand_in(arguments& a) const noexcept {
+  if (sides_->input.bytes > 0) {
+    a.input = input().data();
+    a.input_place = memory::classify(a.input, a.input_memory);
+  }
+  if (sides_->output.bytes > 0) {
+    a.output = memory_->output.data();
+    a.output_place = memory::classify(a.output, a.output_memory);
+  }
+}
+
+// --- of gaps ---
+
+status packed_copies::make(arguments& a, device::stream on, std::shared_ptr<buffers> in) noexcept {
   sides_ = a.gapped;
   where_ = a.where;
   on_ = on;
+  memory_ = std::move(in);
   TELPHER_TRY(memory::pooled_event::acquire(where_).into(done_));
-  TELPHER_TRY(take(sides_->input, input_));
-  TELPHER_TRY(take(sides_->output, output_));
-  if (output_) {
-    a.output = output_.data();
-    a.output_place = memory::classify(a.output, a.output_memory);
+  TELPHER_TRY(take_memory());
+  // A table of the type's blocks, if the kernels need one.
+  for (const side* s : {&sides_->input, &sides_->output}) {
+    const auto plan = [&](std::byte* at, std::int64_t count, void* packed) {
+      return datatype::plan_unpack(*where_.owner, *s->type, where_.device, packed, nullptr, at,
+                                   count, on)
+          .error();
+    };
+    TELPHER_TRY(move(*s, s == &sides_->input ? input() : memory_->output, plan));
   }
-  if (input_ || sides_->output.reads) {
-    a.input = input_ ? input_.data() : output_.data();
-    a.input_place = memory::classify(a.input, a.input_memory);
-  }
+  stand_in(a);
   return status::ok;
 }
 
-// --- in a stream ---
+// --- of gaps: in a stream of the program's ---
 
-status packed_copies::pack(device::stream s) const noexcept {
-  const auto one_side = [&](const gapped_side& of, const memory::buffer& copy) noexcept {
-    if (of.bytes == 0 || !of.reads) return status::ok;
-    return move(of, copy, [&](const std::byte* at, std::int64_t count, void* packed) {
-      return datatype::pack(*where_.owner, *of.type, at, count, packed, s);
-    });
-  };
-  TELPHER_TRY(one_side(sides_->input, input_));
-  return one_side(sides_->output, output_);
+status packed_copies::pack_in(device::stream s) const noexcept {
+  const side& of = sides_->input;
+  return move(of, input(), [&](const std::byte* at, std::int64_t count, void* packed) {
+    return datatype::pack(*where_.owner, *of.type, at, count, packed, s);
+  });
+}
+
+status packed_copies::pack(device::stream s) noexcept {
+  in_streams_ = true;
+  return pack_in(s);
 }
 
 status packed_copies::unpack(device::stream s) const noexcept {
-  const gapped_side& of = sides_->output;
-  if (of.bytes == 0) return status::ok;
-  return move(of, output_, [&](std::byte* at, std::int64_t count, const void* packed) {
+  const side& of = sides_->output;
+  return move(of, memory_->output, [&](std::byte* at, std::int64_t count, const void* packed) {
     return datatype::unpack(*where_.owner, *of.type, packed, at, count, s);
   });
 }
 
-// --- of a call ---
+status packed_copies::mark_end(device::stream s) noexcept {
+  TELPHER_TRY(done_.record(s));
+  marked_ = true;
+  return status::ok;
+}
+
+bool packed_copies::is_over() const noexcept {
+  return marked_ && done_.query() != status::would_block;
+}
+
+// --- of gaps: of a call ---
 
 template <class Work>
 status packed_copies::begin(const Work& work) noexcept {
@@ -84,8 +127,8 @@ status packed_copies::begin(const Work& work) noexcept {
 }
 
 status packed_copies::begin_packing() noexcept {
-  if (!sides_->input.reads && !sides_->output.reads) return status::ok;
-  return begin([this] { return pack(on_); });
+  if (sides_->input.bytes == 0) return status::ok;
+  return begin([this] { return pack_in(on_); });
 }
 
 status packed_copies::begin_unpacking() noexcept {
@@ -101,8 +144,76 @@ status packed_copies::poll() noexcept {
 }
 
 void packed_copies::abandon() noexcept {
-  for (memory::buffer* b : {&input_, &output_})
-    if (*b) static_cast<void>(new (std::nothrow) memory::buffer(std::move(*b)));
+  new (std::nothrow) std::shared_ptr<buffers>(std::move(memory_));
+}
+
+// --- of all ---
+
+status packed_copies::make_all(arguments& a, const memory::place& where, std::uint64_t longest,
+                               bool in_place) noexcept {
+  const std::uint64_t block = block_bytes(a, longest);
+  try {
+    auto all = std::make_shared<sides>(sides_of(a));
+    const elements& read = all->in_place ? a.received : a.sent;
+    for (side* s : {&all->input, &all->output}) {
+      if (s->parts.empty()) continue;
+      const auto type = datatype::layout_of(s->of);
+      TELPHER_TRY(type);
+      const datatype::layout& l = **type;
+      const elements& e = s == &all->input ? read : a.received;
+      if (l.size == 0 || l.size * static_cast<std::uint64_t>(e.count) != block ||
+          !s->address(l.blocks.front().offset))
+        return status::invalid_argument;
+      s->pack_as(l);
+    }
+    all->in_place = in_place;
+    sides_ = std::move(all);
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  where_ = where;
+  TELPHER_TRY(take_memory());
+  stand_in(a);
+  return status::ok;
+}
+
+namespace {
+
+datatype::side place_of(std::byte* data) noexcept {
+  return {memory::classify(data), data};
+}
+
+/// Elements in any memory, to the packed bytes or back; of MPI_BOTTOM each block may lie elsewhere.
+status move_elements(const side& s, const datatype::elements& e, datatype::side packed,
+                     bool in) noexcept {
+  if (s.buffer || !datatype::mixes_places(e.type, e.at.data))
+    return in ? datatype::gather(e, packed) : datatype::scatter(packed, e);
+  for (MPI_Count i = 0; i < e.count; ++i)
+    for (const auto& block : e.type.blocks) {
+      const datatype::side there = place_of(s.address(i * e.type.extent + block.offset));
+      TELPHER_TRY(datatype::copy(in ? packed : there, in ? there : packed, block.bytes));
+      packed.data += block.bytes;
+    }
+  return status::ok;
+}
+
+}  // namespace
+
+status packed_copies::move_all(const side& s, const memory::buffer& copy, bool in) const noexcept {
+  auto held = ticket::progress().lock();
+  return move(s, copy, [&](std::byte* at, std::int64_t count, void* packed) {
+    const memory::place there = place_of(at + s.type->blocks.front().offset).where;
+    return move_elements(s, {*s.type, count, {there, at}},
+                         {where_, static_cast<std::byte*>(packed)}, in);
+  });
+}
+
+status packed_copies::load() const noexcept {
+  return move_all(sides_->input, input(), true);
+}
+
+status packed_copies::store() const noexcept {
+  return move_all(sides_->output, memory_->output, false);
 }
 
 }  // namespace telpher::coll::exchange

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packed copies, in device memory of the pools, of the buffers of a call whose elements have gaps
-// at this rank. Kernels pack before the call and unpack after it, in the order of one stream. Gaps
-// are neither read nor written.
+// Packed copies of the buffers of a call that no schedule can use as they lie at this rank. Gaps
+// are neither read nor written. There are two kinds:
+// - of buffers with gaps, in memory of the device where these lie. Kernels pack before the call and
+//   unpack after it, in the order of one stream.
+// - of all that the call reads and writes, in whatever memory, with gaps or without. They are made
+//   in memory of any place, and moving waits. For calls between nodes that run in host memory, and
+//   for replays that streams cannot start (mpi/repeated.hpp).
 #pragma once
 
 #include <memory>
@@ -15,15 +19,25 @@ namespace telpher::coll::exchange {
 
 class packed_copies {
  public:
+  /// In place one buffer is both.
+  struct buffers {
+    memory::buffer input, output;
+  };
+
   packed_copies() = default;
   packed_copies(const packed_copies&) = delete;
   packed_copies& operator=(const packed_copies&) = delete;
-  /// Waits for kernels of begin() that still use the copies.
+  /// Waits for kernels of begin() that still use the copies. What streams of the program may still
+  /// do with them is waited for later.
   ~packed_copies();
 
-  /// Makes `a` the same call on packed copies. What packing and unpacking need is there then, and
-  /// they take no more memory.
-  status make(arguments& a, device::stream on) noexcept;
+  // --- of gaps ---
+
+  /// Makes `a`, whose gaps were found, the same call on packed copies. What packing and unpacking
+  /// need is there then, and they take no more memory. `in`: the memory of a call with copies of
+  /// the same sizes, behind which this one runs.
+  status make(arguments& a, device::stream on, std::shared_ptr<buffers> in = nullptr) noexcept;
+  const std::shared_ptr<buffers>& memory() const noexcept { return memory_; }
 
   /// Of a call: begins to pack what it reads, or to bring the results to their places, on the
   /// stream of make().
@@ -32,24 +46,45 @@ class packed_copies {
   /// would_block: what was begun last is under way.
   status poll() noexcept;
 
-  /// Of a replay: the same in a stream of the program's. Nobody polls for it.
-  status pack(device::stream s) const noexcept;
+  /// Of a replay: the same in a stream of the program's, any number of times.
+  status pack(device::stream s) noexcept;
   status unpack(device::stream s) const noexcept;
+  /// Behind the last unpacking, which no graph repeats: is_over() says whether the stream has
+  /// passed it.
+  status mark_end(device::stream s) noexcept;
+  bool is_over() const noexcept;
 
   /// Peers may still use the copies: they are kept until the process ends.
   void abandon() noexcept;
 
+  // --- of all ---
+
+  /// Makes `a`, of whose longest vector all ranks know the length, the same call on packed copies
+  /// there, in place or not. invalid_argument: its elements are not so many bytes.
+  status make_all(arguments& a, const memory::place& where, std::uint64_t longest,
+                  bool in_place) noexcept;
+  status load() const noexcept;
+  status store() const noexcept;
+
  private:
-  status take(const gapped_side& s, memory::buffer& copy) const noexcept;
+  status take_memory() noexcept;
+  void stand_in(arguments& a) const noexcept;
+  const memory::buffer& input() const noexcept {
+    return sides_->in_place ? memory_->output : memory_->input;
+  }
+  status pack_in(device::stream s) const noexcept;
+  status move_all(const side& s, const memory::buffer& copy, bool in) const noexcept;
   template <class Work>
   status begin(const Work& work) noexcept;
 
-  std::shared_ptr<const gapped_sides> sides_;
+  std::shared_ptr<const sides> sides_;
   memory::place where_;
   device::stream on_;
-  memory::buffer input_, output_;
+  std::shared_ptr<buffers> memory_;
   memory::pooled_event done_;
-  bool under_way_ = false;
+  bool under_way_ = false;   // what begin() has begun
+  bool in_streams_ = false;  // of the program
+  bool marked_ = false;      // done_ is behind all that these do
 };
 
 }  // namespace telpher::coll::exchange

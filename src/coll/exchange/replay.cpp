@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "coll/exchange/launch.hpp"
-#include "memory/held_streams.hpp"
 #include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
@@ -54,11 +53,6 @@ result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
 
 kernel_replay::~kernel_replay() {
   if (terms_.gone) terms_.gone();
-  if (!packs_) return;
-  // What was started last may still unpack.
-  memory::held_streams::instance().call_when_free([copies = std::move(packs_), at = where()] {
-    if (at.owner->synchronise_device(at.device) != status::ok) copies->abandon();
-  });
 }
 
 void kernel_replay::place_room(int rank, std::byte* base) noexcept {

@@ -10,23 +10,37 @@
 
 namespace telpher::coll::exchange {
 
+std::uint64_t block_bytes(const arguments& a, std::uint64_t longest) noexcept {
+  return is_made_of_blocks(a.what) && !is_v_form(a.what)
+             ? longest / static_cast<std::uint64_t>(a.ranks)
+             : longest;
+}
+
+void side::pack_as(const datatype::layout& l) noexcept {
+  type = datatype::hold(&l);
+  for (const part& p : parts) bytes += l.size * static_cast<std::uint64_t>(p.count);
+}
+
+namespace {
+
+/// How many blocks of `elements` make the buffer of each side: one for each rank, or one.
+struct block_counts {
+  std::int64_t sent = 1, received = 1;
+};
 block_counts blocks_of(const arguments& a) noexcept {
-  const auto all = static_cast<std::uint64_t>(a.ranks);
   switch (a.what) {
     case operation::alltoall:
-      return {all, all};
+      return {a.ranks, a.ranks};
     case operation::allgather:
     case operation::gather:
-      return {1, all};
+      return {1, a.ranks};
     case operation::scatter:
     case operation::reduce_scatter_block:
-      return {all, 1};
+      return {a.ranks, 1};
     default:
       return {1, 1};
   }
 }
-
-namespace {
 
 /// Elements of arrays of counts, whose places are known, or else `count` elements.
 side side_of(const void* buffer, MPI_Datatype of, std::int64_t count,
@@ -42,22 +56,20 @@ side side_of(const void* buffer, MPI_Datatype of, std::int64_t count,
 
 sides sides_of(const arguments& a) {
   const block_counts n = blocks_of(a);
-  const bool writes = writes_output(a), both = a.in_place && writes;
-  const auto times = [](const elements& e, std::uint64_t blocks) {
-    return e.count * static_cast<std::int64_t>(blocks);
-  };
+  const bool writes = writes_output(a);
   sides s;
-  if (!both && reads_input(a)) {
-    s.input = side_of(a.input, a.sent.of, times(a.sent, n.sent), a.input_places);
-    s.input.reads = true;
-  }
+  s.in_place = a.in_place && writes;
+  if (s.in_place)
+    s.input = side_of(a.output, a.received.of, a.received.count * std::max(n.sent, n.received),
+                      a.output_places);
+  else if (reads_input(a))
+    s.input = side_of(a.input, a.sent.of, a.sent.count * n.sent, a.input_places);
   if (writes) {
-    std::int64_t count = times(a.received, both ? std::max(n.sent, n.received) : n.received);
-    if (!both && a.what == operation::reduce_scatter)
-      count = static_cast<std::int64_t>(a.common[static_cast<std::size_t>(a.rank)]);
+    const bool shares = a.what == operation::reduce_scatter;
+    const std::int64_t count =
+        shares ? static_cast<std::int64_t>(a.common[static_cast<std::size_t>(a.rank)])
+               : a.received.count * n.received;
     s.output = side_of(a.output, a.received.of, count, a.output_places);
-    s.output.reads = both;
-    s.output.writes = true;
   }
   return s;
 }
@@ -86,9 +98,9 @@ struct found_side {
   memory::place place{};
 };
 
-/// Looks up where the elements lie. MPI_BOTTOM and gaps before the first element need that: the
-/// buffer's address may lie elsewhere.
-found_side look_up_side(side&& s, const memory::place& where, gapped_side& gapped) {
+/// Looks up where the elements lie, and whether they are to be packed. MPI_BOTTOM and gaps before
+/// the first element need that: the buffer's address may lie elsewhere.
+found_side look_up_side(side& s, const memory::place& where) {
   found_side f;
   if (s.parts.empty()) return f;
   const auto type = datatype::layout_of(s.of);
@@ -103,11 +115,7 @@ found_side look_up_side(side&& s, const memory::place& where, gapped_side& gappe
            datatype::is_committed(l, s.of, ticket::job().control);
   for (const side::part& p : s.parts)
     if (!s.buffer && datatype::mixes_places(l, s.address(p.at))) f.good = false;
-  if (!f.good || (s.parts.size() == 1 && l.one_run(s.parts.front().count))) return f;
-  static_cast<side&>(gapped) = std::move(s);
-  gapped.type = datatype::hold(&l);
-  for (const side::part& p : gapped.parts)
-    gapped.bytes += l.size * static_cast<std::uint64_t>(p.count);
+  if (f.good && (s.parts.size() > 1 || !l.one_run(s.parts.front().count))) s.pack_as(l);
   return f;
 }
 
@@ -115,18 +123,15 @@ found_side look_up_side(side&& s, const memory::place& where, gapped_side& gappe
 
 void arguments::find_gaps() {
   if (!possible || !derived) return;
-  sides s = sides_of(*this);
-  auto found = std::make_shared<gapped_sides>();
-  const bool both = s.output.reads;
-  const found_side in = look_up_side(std::move(s.input), where, found->input);
+  auto found = std::make_shared<sides>(sides_of(*this));
+  const found_side in = look_up_side(found->input, where);
   if (in.place.on_device()) where = in.place;
-  const found_side out = look_up_side(std::move(s.output), where, found->output);
+  const found_side out = look_up_side(found->output, where);
   if (out.place.on_device()) where = out.place;
   possible = in.good && out.good;
   if (!possible) return;
   if (in.first) input = in.first, input_memory = in.memory, input_place = in.place;
   if (out.first) output = out.first, output_memory = out.memory, output_place = out.place;
-  if (out.first && both) input = out.first, input_memory = out.memory, input_place = out.place;
   if (found->input.bytes + found->output.bytes > 0) gapped = std::move(found);
 }
 
