@@ -49,7 +49,7 @@ def how(function, file):
 
 
 def test_text(name):
-    """The sources of a test, with the headers of test/mpi that they include."""
+    """The sources of a test, with the headers and tables of test/mpi that they include."""
     cmake = (TESTS / "CMakeLists.txt").read_text()
     declared = re.findall(r"NAME (\S+)|foreach\(program ([^)]*)\)", cmake)
     names = {word for pair in declared for text in pair for word in text.split()}
@@ -62,7 +62,7 @@ def test_text(name):
         file = files.pop()
         if file not in texts and (TESTS / file).is_file():
             texts[file] = (TESTS / file).read_text()
-            files += re.findall(r'#include "(\w+\.hpp)"', texts[file])
+            files += re.findall(r'#include "(\w+\.(?:hpp|def))"', texts[file])
     return "".join(texts.values())
 
 

@@ -3,14 +3,8 @@
 // of the call and whenever it ends.
 #pragma once
 
+#include "collective_calls.hpp"
 #include "paths.hpp"
-
-// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define MPI_TEST_HAS_PERSISTENT 1
-#else
-#define MPI_TEST_HAS_PERSISTENT 0
-#endif
 
 namespace mpi_test {
 
@@ -135,52 +129,19 @@ class formula_call {
   }
 
  private:
-  enum class form { blocking, nonblocking, persistent };
-
-#if MPI_TEST_HAS_PERSISTENT
-#define MPI_TEST_INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, q)
-#else
-#define MPI_TEST_INIT(name, ...) MPI_ERR_OTHER
-#endif
-#define MPI_TEST_FORM(name, iname, ...)                   \
-  (f == form::blocking      ? MPI_##name(__VA_ARGS__)     \
-   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q) \
-                            : MPI_TEST_INIT(name, __VA_ARGS__))
   void go(form f, MPI_Request* q) {
-    int *s = send_.data(), *r = receive_.data();
-    const MPI_Comm c = g_->comm;
-    const MPI_Datatype t = MPI_INT;
-    switch (what_) {
-      case call_kind::allreduce:
-        MPI_TEST_FORM(Allreduce, Iallreduce, s, r, n_, t, MPI_SUM, c);
-        break;
-      case call_kind::reduce:
-        MPI_TEST_FORM(Reduce, Ireduce, s, r, n_, t, MPI_SUM, root_, c);
-        break;
-      case call_kind::scan:
-        MPI_TEST_FORM(Scan, Iscan, s, r, n_, t, MPI_SUM, c);
-        break;
-      case call_kind::bcast:
-        MPI_TEST_FORM(Bcast, Ibcast, s, n_, t, root_, c);
-        break;
-      case call_kind::allgather:
-        MPI_TEST_FORM(Allgather, Iallgather, s, n_, t, r, n_, t, c);
-        break;
-      case call_kind::gather:
-        MPI_TEST_FORM(Gather, Igather, s, n_, t, r, n_, t, root_, c);
-        break;
-      case call_kind::alltoall:
-        MPI_TEST_FORM(Alltoall, Ialltoall, s, n_, t, r, n_, t, c);
-        break;
-      case call_kind::scatter:
-        MPI_TEST_FORM(Scatter, Iscatter, s, n_, t, r, n_, t, root_, c);
-        break;
-      case call_kind::count_:
-        break;
-    }
+    using enum collective_call;
+    constexpr collective_call kinds[] = {allreduce, bcast,  reduce,  allgather,
+                                         alltoall,  gather, scatter, scan};
+    call_arguments x;
+    x.comm = g_->comm;
+    x.root = root_;
+    x.out = send_.data();
+    x.in = what_ == call_kind::bcast ? send_.data() : receive_.data();
+    x.sent = x.received = n_;
+    x.out_type = x.in_type = MPI_INT;
+    make_call(kinds[static_cast<int>(what_)], f, x, q);
   }
-#undef MPI_TEST_FORM
-#undef MPI_TEST_INIT
 
   const group* g_;
   call_kind what_;

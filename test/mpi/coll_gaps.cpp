@@ -10,26 +10,7 @@
 namespace {
 
 using namespace mpi_test;
-
-enum class movement {
-  bcast,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  gatherv,
-  scatterv,
-  allgatherv,
-  alltoallv
-};
-constexpr const char* movement_names[] = {"Bcast",     "Gather",     "Scatter",
-                                          "Allgather", "Alltoall",   "Gatherv",
-                                          "Scatterv",  "Allgatherv", "Alltoallv"};
-enum class form { blocking, nonblocking, persistent };
-
-bool ragged(movement m) {
-  return m >= movement::gatherv;
-}
+using movement = collective_call;
 
 /// A call at this rank, with what each block holds.
 struct trial {
@@ -61,7 +42,7 @@ struct trial {
   /// Units that go from one rank to another. A rank that has nothing but MPI_BOTTOM and moves
   /// nothing names no device: it leaves a communicator's first call to the host MPI.
   int times(int from, int to) const {
-    if (!ragged(m)) return units_each;
+    if (!has_counts(m)) return units_each;
     const int which = m == movement::alltoallv ? from + to : rooted_scatter() ? to : from;
     return (which % 3 + (by_address ? 1 : 0)) * units_each;
   }
@@ -73,9 +54,10 @@ struct trial {
       counts.push_back(sending ? times(g.rank, other)
                                : times(m == movement::allgather ? i : other, g.rank));
       places.push_back(end);
-      end += counts.back() + (ragged(m) && all && i % 2 == 0 ? 2 : 0);  // some follow each other
+      end +=
+          counts.back() + (has_counts(m) && all && i % 2 == 0 ? 2 : 0);  // some follow each other
     }
-    if (!sending && ragged(m) && all) {  // the other way round
+    if (!sending && has_counts(m) && all) {  // the other way round
       for (int& p : places) p = end - p;
       for (std::size_t i = 0; i < places.size(); ++i) places[i] -= counts[i];
     }
@@ -87,55 +69,23 @@ int content(int from, int to, int i, int round) {
   return (from + 1) * 100003 + (to + 1) * 1009 + i * 7 + round * 131;
 }
 
-#if MPI_TEST_HAS_PERSISTENT
-#define GAPS_INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, q)
-#else
-#define GAPS_INIT(name, ...) MPI_ERR_OTHER
-#endif
-#define GAPS_CALL(name, iname, ...)                       \
-  (f == form::blocking      ? MPI_##name(__VA_ARGS__)     \
-   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q) \
-                            : GAPS_INIT(name, __VA_ARGS__))
-
 void call(const trial& t, form f, const blocks& out, const blocks& in, MPI_Request* q) {
   const argument a(out, t.by_address), b(in, t.by_address);
   const bool here = t.in_place_here();
-  const void* s = here && !t.rooted_scatter() ? MPI_IN_PLACE : a.at;
-  void* r = here && t.rooted_scatter() ? MPI_IN_PLACE : b.at;
-  const MPI_Datatype st = a.type, rt = b.type;
-  const int sn = out.counts[0], rn = in.counts[0], root = t.root;
-  const int *sc = out.counts.data(), *sd = out.places.data(), *rc = in.counts.data(),
-            *rd = in.places.data();
-  const MPI_Comm c = t.g.comm;
-  switch (t.m) {
-    case movement::bcast:
-      GAPS_CALL(Bcast, Ibcast, r, rn, rt, root, c);
-      break;
-    case movement::gather:
-      GAPS_CALL(Gather, Igather, s, sn, st, r, rn, rt, root, c);
-      break;
-    case movement::scatter:
-      GAPS_CALL(Scatter, Iscatter, s, sn, st, r, rn, rt, root, c);
-      break;
-    case movement::allgather:
-      GAPS_CALL(Allgather, Iallgather, s, sn, st, r, rn, rt, c);
-      break;
-    case movement::alltoall:
-      GAPS_CALL(Alltoall, Ialltoall, s, sn, st, r, rn, rt, c);
-      break;
-    case movement::gatherv:
-      GAPS_CALL(Gatherv, Igatherv, s, sn, st, r, rc, rd, rt, root, c);
-      break;
-    case movement::scatterv:
-      GAPS_CALL(Scatterv, Iscatterv, s, sc, sd, st, r, rn, rt, root, c);
-      break;
-    case movement::allgatherv:
-      GAPS_CALL(Allgatherv, Iallgatherv, s, sn, st, r, rc, rd, rt, c);
-      break;
-    case movement::alltoallv:
-      GAPS_CALL(Alltoallv, Ialltoallv, s, sc, sd, st, r, rc, rd, rt, c);
-      break;
-  }
+  call_arguments x;
+  x.comm = t.g.comm;
+  x.root = t.root;
+  x.out = here && !t.rooted_scatter() ? MPI_IN_PLACE : a.at;
+  x.in = here && t.rooted_scatter() ? MPI_IN_PLACE : b.at;
+  x.out_type = a.type;
+  x.in_type = b.type;
+  x.sent = out.counts[0];
+  x.received = in.counts[0];
+  x.out_counts = out.counts.data();
+  x.in_counts = in.counts.data();
+  x.out_places = out.places.data();
+  x.in_places = in.places.data();
+  make_call(t.m, f, x, q);
 }
 
 /// What `from` has for `to`: the same for all in a gather, from the root alone in a broadcast.
@@ -175,7 +125,7 @@ bool ran_on_devices() {
 }
 
 void check(suite& s, const trial& t, form f, bool on_devices) {
-  s.note("%s%s of %d units, %s to %s, root %d, form %d%s", movement_names[static_cast<int>(t.m)],
+  s.note("%s%s of %d units, %s to %s, root %d, form %d%s", name_of(t.m),
          t.in_place ? " in place" : "", t.units_each, t.sent.name, t.received.name, t.root,
          static_cast<int>(f), t.by_address ? ", MPI_BOTTOM" : "");
   blocks out = t.lay_out(t.sent, t.send_memory, t.sends_to_all(), true);
@@ -257,7 +207,7 @@ void check_without_memory(suite& s) {
     for (const movement m : {movement::gather, movement::scatter, movement::alltoall}) {
       const int n = fault == "malloc:1+" ? larger *= 3 : 100;
       const trial t{g, m, n, 0, false, false, unit_of(0, g.rank, true), unit_of(0, g.rank, false)};
-      s.note("%s in %s", fault.c_str(), movement_names[static_cast<int>(m)]);
+      s.note("%s in %s", fault.c_str(), name_of(m));
       blocks out = t.lay_out(t.sent, kind::device, t.sends_to_all(), true);
       blocks in = t.lay_out(t.received, kind::device, t.receives_from_all(), false);
       fill(t, out, in, 0);
@@ -274,14 +224,13 @@ void check_without_memory(suite& s) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
-  const char* const forms[] = {"blocking", "non-blocking", "persistent"};
   const char* const whose[] = {"alike", "each another", "gaps at one", "gaps at all but one"};
-  for (int f = 0; f < (MPI_TEST_HAS_PERSISTENT ? 3 : 2); ++f)
+  for (int f = 0; f < form_count; ++f)
     for (int who = 0; who < 4; ++who) {
-      s.run(std::string(forms[f]) + "/" + whose[who],
+      s.run(std::string(form_names[f]) + "/" + whose[who],
             [&] { check_all(s, static_cast<form>(f), who, false); });
       if (who == 1)
-        s.run(std::string(forms[f]) + "/MPI_BOTTOM",
+        s.run(std::string(form_names[f]) + "/MPI_BOTTOM",
               [&] { check_all(s, static_cast<form>(f), who, true); });
     }
   s.run("host memory at one", [&] { check_with_host(s); });

@@ -7,22 +7,19 @@
 #include <algorithm>
 #include <array>
 
+#include "collective_calls.hpp"
 #include "paths.hpp"
 #include "topologies.hpp"
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define MPI_TEST_HAS_PERSISTENT 1
-#else
-#define MPI_TEST_HAS_PERSISTENT 0
-#endif
-
 namespace mpi_test {
 
-enum class what { allgather, allgatherv, alltoall, alltoallv, alltoallw, everybody };
-inline constexpr std::array names{"Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
-                                  "Neighbor_alltoallv", "Neighbor_alltoallw",  "Alltoallw"};
-enum class form { blocking, nonblocking, persistent };
-inline constexpr std::array form_names{"blocking", "non-blocking", "persistent"};
+using what = collective_call;
+inline constexpr std::array neighbour_calls{what::neighbor_allgather, what::neighbor_allgatherv,
+                                            what::neighbor_alltoall, what::neighbor_alltoallv,
+                                            what::neighbor_alltoallw};
+inline bool gathers(what which) {
+  return which == what::neighbor_allgather || which == what::neighbor_allgatherv;
+}
 
 /// A block is `count` elements of `type`, which covers `stride` ints of which it has every
 /// `step`-th; blocks begin `spread` ints apart.
@@ -69,48 +66,26 @@ struct call {
   what which;
   shape s;
 
-  std::size_t out_blocks(int rank) const {
-    return which <= what::allgatherv ? 1 : t.to(rank).size();
-  }
+  std::size_t out_blocks(int rank) const { return gathers(which) ? 1 : t.to(rank).size(); }
 
   void make(form f, const void* from, void* to, const arguments& in, const arguments& out,
             MPI_Request* q) const {
-    const MPI_Comm c = t.comm;
-    const int n = s.count;
-    const int *rn = in.counts.data(), *rp = in.places.data(), *sn = out.counts.data(),
-              *sp = out.places.data();
-    const MPI_Aint *rb = in.bytes.data(), *sb = out.bytes.data();
-    const MPI_Datatype *rt = in.types.data(), *st = out.types.data(), y = s.type;
-#if MPI_TEST_HAS_PERSISTENT
-#define MPI_TEST_FORM(blocking_, nonblocking_, ...)             \
-  f == form::blocking      ? MPI_##blocking_(__VA_ARGS__)       \
-  : f == form::nonblocking ? MPI_##nonblocking_(__VA_ARGS__, q) \
-                           : MPI_##blocking_##_init(__VA_ARGS__, MPI_INFO_NULL, q)
-#else
-#define MPI_TEST_FORM(blocking_, nonblocking_, ...) \
-  f == form::blocking ? MPI_##blocking_(__VA_ARGS__) : MPI_##nonblocking_(__VA_ARGS__, q)
-#endif
-    switch (which) {
-      case what::allgather:
-        MPI_TEST_FORM(Neighbor_allgather, Ineighbor_allgather, from, n, y, to, n, y, c);
-        break;
-      case what::allgatherv:
-        MPI_TEST_FORM(Neighbor_allgatherv, Ineighbor_allgatherv, from, n, y, to, rn, rp, y, c);
-        break;
-      case what::alltoall:
-        MPI_TEST_FORM(Neighbor_alltoall, Ineighbor_alltoall, from, n, y, to, n, y, c);
-        break;
-      case what::alltoallv:
-        MPI_TEST_FORM(Neighbor_alltoallv, Ineighbor_alltoallv, from, sn, sp, y, to, rn, rp, y, c);
-        break;
-      case what::alltoallw:
-        MPI_TEST_FORM(Neighbor_alltoallw, Ineighbor_alltoallw, from, sn, sb, st, to, rn, rb, rt, c);
-        break;
-      case what::everybody:
-        MPI_TEST_FORM(Alltoallw, Ialltoallw, from, sn, out.byte_places.data(), st, to, rn,
-                      in.byte_places.data(), rt, c);
-        break;
-    }
+    const bool all = which == what::alltoallw;
+    call_arguments x;
+    x.comm = t.comm;
+    x.out = from;
+    x.in = to;
+    x.sent = x.received = s.count;
+    x.out_type = x.in_type = s.type;
+    x.out_counts = out.counts.data();
+    x.in_counts = in.counts.data();
+    x.out_places = (all ? out.byte_places : out.places).data();
+    x.in_places = (all ? in.byte_places : in.places).data();
+    x.out_bytes = out.bytes.data();
+    x.in_bytes = in.bytes.data();
+    x.out_types = out.types.data();
+    x.in_types = in.types.data();
+    make_call(which, f, x, q);
   }
 };
 
@@ -162,7 +137,7 @@ class exchange {
   void check(int round) {
     const auto wanted = image(c_.s, sources_.size(), [&](std::size_t b, int e) {
       if (sources_[b] == MPI_PROC_NULL) return untouched;
-      const std::size_t sent = c_.which <= what::allgatherv ? 0 : c_.t.block_for(w_.rank, b);
+      const std::size_t sent = gathers(c_.which) ? 0 : c_.t.block_for(w_.rank, b);
       return value(sources_[b], sent, e, round);
     });
     w_.expect_none(receive_.compare(reinterpret_cast<const unsigned char*>(wanted.data())));
@@ -201,8 +176,8 @@ inline void expect_not_staged(suite& w, const exchange& x, const call& c) {
 /// calls they stay, since Open MPI uses freed types of persistent requests.
 inline void check_form(suite& w, call c, form f, const memories& m) {
   const kind mine = w.rank % 2 == 0 ? m.even : m.odd;
-  w.note("%s on a %s, %s, %s, %d elements, step %d", names[static_cast<std::size_t>(c.which)],
-         c.t.name.c_str(), m.name, form_names[static_cast<std::size_t>(f)], c.s.count, c.s.step);
+  w.note("%s on a %s, %s, %s, %d elements, step %d", name_of(c.which), c.t.name.c_str(), m.name,
+         form_names[static_cast<int>(f)], c.s.count, c.s.step);
   c.s.type = make_type(c.s);
   exchange x(w, c, mine, mine);
   MPI_Request request = MPI_REQUEST_NULL;

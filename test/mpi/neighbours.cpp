@@ -39,11 +39,9 @@ void check_topology(suite& w, const Make& make) {
         const bool by_host = m.even == kind::host && m.odd == kind::host;
         if (host_is_wrong(t, f, m) || (by_host && s.count != 5)) continue;
         if (t.name == "everybody")
-          check_form(w, {t, what::everybody, s}, f, m);
+          check_form(w, {t, what::alltoallw, s}, f, m);
         else
-          for (const what which : {what::allgather, what::allgatherv, what::alltoall,
-                                   what::alltoallv, what::alltoallw})
-            check_form(w, {t, which, s}, f, m);
+          for (const what which : neighbour_calls) check_form(w, {t, which, s}, f, m);
       }
     MPI_Comm_free(&t.comm);
   }
@@ -59,7 +57,7 @@ void check_changing_memory(suite& w) {
     const bool any = dice.chance(50);
     const bool mine = any && mix(static_cast<std::uint64_t>(i * 100 + w.rank)) % 2 == 0;
     const kind k = mine ? kinds().back() : kind::host;
-    call c{t, i % 2 ? what::alltoall : what::alltoallw, {i % 4 ? 200 : 20000, 1}};
+    call c{t, i % 2 ? what::neighbor_alltoall : what::neighbor_alltoallw, {i % 4 ? 200 : 20000, 1}};
     c.s.type = MPI_INT;
     w.note("call %d, %s", i, mine ? "device" : "host");
     exchange x(w, c, k, k);
@@ -81,11 +79,11 @@ void check_duplicate(suite& w) {
     else
       MPI_Comm_idup(original, &made, &request), MPI_Wait(&request, MPI_STATUS_IGNORE);
     t.comm = made;
-    call c{t, what::alltoall, {1000, 1, MPI_INT}};
+    call c{t, what::neighbor_alltoall, {1000, 1, MPI_INT}};
     for (const form f : forms()) {
       if (!blocking && f == form::nonblocking) continue;  // Open MPI's own one is wrong
       w.note("%s, %s", blocking ? "MPI_Comm_dup" : "MPI_Comm_idup",
-             form_names[static_cast<std::size_t>(f)]);
+             form_names[static_cast<int>(f)]);
       check_form(w, c, f, all_memories().front());
     }
     MPI_Comm_free(&t.comm);
@@ -104,7 +102,8 @@ void check_many(suite& w) {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &w.ranks, &periodic, 0, &t.comm);
     t.from = t.to = [n](int r) { return std::vector<int>{(r + n - 1) % n, (r + 1) % n}; };
     if (i % 20 == 0)
-      check_form(w, {t, what::alltoall, {100, 1}}, form::nonblocking, all_memories().front());
+      check_form(w, {t, what::neighbor_alltoall, {100, 1}}, form::nonblocking,
+                 all_memories().front());
     MPI_Comm_free(&t.comm);
   }
   for (MPI_Comm& comm : held) MPI_Comm_free(&comm);
@@ -121,8 +120,9 @@ void check_open_together(suite& w) {
   calls.reserve(most), each.reserve(most);
   for (std::size_t i = 0; i < most; ++i) {
     const kind k = i % 3 == 2 ? kind::host : kinds().back();
-    calls.push_back(
-        {t, i % 2 ? what::alltoall : what::allgather, {as_int(1 + 900 * i), 1, MPI_INT}});
+    calls.push_back({t,
+                     i % 2 ? what::neighbor_alltoall : what::neighbor_allgather,
+                     {as_int(1 + 900 * i), 1, MPI_INT}});
     each.emplace_back(w, calls.back(), k, k);
     each.back().load(as_int(i));
   }
@@ -142,7 +142,7 @@ void check_persistent_orders(suite& w) {
   std::array<MPI_Request, most> requests;
   calls.reserve(most), each.reserve(most);
   for (std::size_t i = 0; i < most; ++i) {
-    calls.push_back({t, what::alltoall, {as_int(1000 + i), 1, MPI_INT}});
+    calls.push_back({t, what::neighbor_alltoall, {as_int(1000 + i), 1, MPI_INT}});
     each.emplace_back(w, calls.back(), kinds().back(), kinds().back());
     each.back().start(form::persistent, &requests[i]);
   }
@@ -167,7 +167,7 @@ void check_persistent_orders(suite& w) {
 void check_freed_before_the_end(suite& w) {
   for (int i = 0; i < 5; ++i) {
     topology t = make_grid(w, {0}, true);
-    const call c{t, what::alltoall, {1000 << i, 1, MPI_INT}};
+    const call c{t, what::neighbor_alltoall, {1000 << i, 1, MPI_INT}};
     exchange x(w, c, kinds().back(), kinds().back());
     MPI_Request request = MPI_REQUEST_NULL;
     x.load(i);
@@ -182,7 +182,7 @@ void check_freed_before_the_end(suite& w) {
 
 /// Every rank exchanges a block of another length with every other, in place.
 void check_in_place(suite& w, kind k, form f) {
-  w.note("in place, %s, %s", name(k), form_names[static_cast<std::size_t>(f)]);
+  w.note("in place, %s, %s", name(k), form_names[static_cast<int>(f)]);
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const auto n = static_cast<std::size_t>(w.ranks);
@@ -259,7 +259,7 @@ void check_errors(suite& w) {
                          t.comm);
   expect_error(MPI_ERR_TYPE, "one type that is not committed");
   MPI_Type_free(&loose);
-  check_form(w, {t, what::alltoall, {100, 1}}, form::blocking, all_memories().front());
+  check_form(w, {t, what::neighbor_alltoall, {100, 1}}, form::blocking, all_memories().front());
   MPI_Comm_free(&t.comm);
 }
 

@@ -65,7 +65,7 @@ void check_traffic(suite& w, topology& t) {
                left, 3, t.comm, MPI_STATUS_IGNORE);
   w.expect_none(in.compare(wanted.data()));
   const int in_world = std::exchange(w.rank, rank);  // whose lists and values the call has
-  check_form(w, {t, what::alltoall, {700, 1}}, form::blocking, all_memories().front());
+  check_form(w, {t, what::neighbor_alltoall, {700, 1}}, form::blocking, all_memories().front());
   w.rank = in_world;
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "collective_calls.hpp"
 #include "suite.hpp"
 #include "telpher/stream.h"
 
@@ -21,6 +22,18 @@ F* stream_call(const char* name) {
 }
 /// STREAM_CALL(telpher_send_enqueue)(...): the function is in the preloaded library.
 #define STREAM_CALL(name) (::mpi_test::stream_call<decltype(name)>(#name))
+
+/// telpher_<name>_enqueue of any collective.
+inline int enqueue_call(collective_call which, const call_arguments& x, void* stream) {
+#define MPI_TEST_COLLECTIVE(kind, Name, Iname, ...) \
+  case collective_call::kind:                       \
+    return STREAM_CALL(telpher_##kind##_enqueue)(__VA_ARGS__, stream);
+  switch (which) {
+#include "collective_calls.def"
+  }
+#undef MPI_TEST_COLLECTIVE
+  return MPI_ERR_OTHER;
+}
 
 class test_stream {
  public:

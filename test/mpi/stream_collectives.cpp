@@ -38,8 +38,7 @@ struct scene {
 
 /// A call, and what it leaves in block i of rank r's output of a round; -1: not touched.
 struct collective {
-  const char* name;
-  void (*call)(scene& c, int rank);
+  collective_call which;
   int (*wanted)(int n, int rank, int i, int round);
 };
 
@@ -76,139 +75,48 @@ int scanned_before(int, int rank, int i, int round) {
   return i == 0 && rank > 0 ? sum_to(rank, round) : -1;
 }
 
-#define BYTES MPI_UNSIGNED_CHAR
-#define CALL(name) STREAM_CALL(telpher_##name##_enqueue)
-
+using enum collective_call;
 const collective all[] = {
-    {"bcast",
-     [](scene& c, int rank) {
-       c.stream.copy(c.in.data(), c.out.data(), rank == c.n - 1 ? block : 0);
-       CALL(bcast)(c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
-     },
-     first_from_root},
-    {"gather",
-     [](scene& c, int) {
-       CALL(gather)
-       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
-     },
-     root_alone},
-    {"gatherv",
-     [](scene& c, int) {
-       CALL(gatherv)
-       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.n - 1,
-        c.comm, c.stream);
-     },
-     root_alone},
-    {"scatter",
-     [](scene& c, int) {
-       CALL(scatter)
-       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
-     },
-     first_from_root},
-    {"scatterv",
-     [](scene& c, int) {
-       CALL(scatterv)
-       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), block, BYTES, c.n - 1,
-        c.comm, c.stream);
-     },
-     first_from_root},
-    {"allgather",
-     [](scene& c, int) {
-       CALL(allgather)(c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.comm, c.stream);
-     },
-     from_each},
-    {"allgatherv",
-     [](scene& c, int) {
-       CALL(allgatherv)
-       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.comm,
-        c.stream);
-     },
-     from_each},
-    {"alltoall",
-     [](scene& c, int) {
-       CALL(alltoall)(c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.comm, c.stream);
-     },
-     from_each},
-    {"alltoallv",
-     [](scene& c, int) {
-       CALL(alltoallv)
-       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), c.counts.data(),
-        c.displs.data(), BYTES, c.comm, c.stream);
-     },
-     from_each},
-    {"alltoallw",
-     [](scene& c, int) {
-       CALL(alltoallw)
-       (c.out.data(), c.counts.data(), c.displs.data(), c.types.data(), c.in.data(),
-        c.counts.data(), c.displs.data(), c.types.data(), c.comm, c.stream);
-     },
-     from_each},
-    {"reduce",
-     [](scene& c, int) {
-       CALL(reduce)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.n - 1, c.comm, c.stream);
-     },
-     first_of_root},
-    {"allreduce",
-     [](scene& c, int) {
-       CALL(allreduce)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
-     },
-     first_sum},
-    {"reduce_scatter_block",
-     [](scene& c, int) {
-       CALL(reduce_scatter_block)
-       (c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
-     },
-     first_sum},
-    {"reduce_scatter",
-     [](scene& c, int) {
-       CALL(reduce_scatter)
-       (c.out.data(), c.in.data(), c.counts.data(), BYTES, MPI_SUM, c.comm, c.stream);
-     },
-     first_sum},
-    {"scan",
-     [](scene& c, int) {
-       CALL(scan)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
-     },
-     scanned},
-    {"exscan",
-     [](scene& c, int) {
-       CALL(exscan)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
-     },
-     scanned_before},
-    {"neighbor_allgather",
-     [](scene& c, int) {
-       CALL(neighbor_allgather)
-       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.ring, c.stream);
-     },
-     from_next_ranks},
-    {"neighbor_allgatherv",
-     [](scene& c, int) {
-       CALL(neighbor_allgatherv)
-       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.ring,
-        c.stream);
-     },
-     from_next_ranks},
-    {"neighbor_alltoall",
-     [](scene& c, int) {
-       CALL(neighbor_alltoall)
-       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.ring, c.stream);
-     },
-     from_next_ranks},
-    {"neighbor_alltoallv",
-     [](scene& c, int) {
-       CALL(neighbor_alltoallv)
-       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), c.counts.data(),
-        c.displs.data(), BYTES, c.ring, c.stream);
-     },
-     from_next_ranks},
-    {"neighbor_alltoallw",
-     [](scene& c, int) {
-       CALL(neighbor_alltoallw)
-       (c.out.data(), c.counts.data(), c.places.data(), c.types.data(), c.in.data(),
-        c.counts.data(), c.places.data(), c.types.data(), c.ring, c.stream);
-     },
-     from_next_ranks},
+    {bcast, first_from_root},
+    {gather, root_alone},
+    {gatherv, root_alone},
+    {scatter, first_from_root},
+    {scatterv, first_from_root},
+    {allgather, from_each},
+    {allgatherv, from_each},
+    {alltoall, from_each},
+    {alltoallv, from_each},
+    {alltoallw, from_each},
+    {reduce, first_of_root},
+    {allreduce, first_sum},
+    {reduce_scatter_block, first_sum},
+    {reduce_scatter, first_sum},
+    {scan, scanned},
+    {exscan, scanned_before},
+    {neighbor_allgather, from_next_ranks},
+    {neighbor_allgatherv, from_next_ranks},
+    {neighbor_alltoall, from_next_ranks},
+    {neighbor_alltoallv, from_next_ranks},
+    {neighbor_alltoallw, from_next_ranks},
 };
+
+/// The last rank is the root, and sends what it has in a broadcast.
+void call(scene& c, int rank, collective_call which) {
+  const bool between_neighbours = which >= neighbor_allgather;
+  if (which == bcast) c.stream.copy(c.in.data(), c.out.data(), rank == c.n - 1 ? block : 0);
+  call_arguments x;
+  x.comm = between_neighbours ? c.ring : c.comm;
+  x.root = c.n - 1;
+  x.out = c.out.data();
+  x.in = c.in.data();
+  x.sent = x.received = block;
+  x.out_type = x.in_type = MPI_UNSIGNED_CHAR;
+  x.out_counts = x.in_counts = c.counts.data();
+  x.out_places = x.in_places = c.displs.data();
+  x.out_bytes = x.in_bytes = c.places.data();
+  x.out_types = x.in_types = c.types.data();
+  enqueue_call(which, x, c.stream);
+}
 
 void check(suite& s, const scene& c, const collective& one) {
   for (int round = 0; round < rounds; ++round)
@@ -218,7 +126,7 @@ void check(suite& s, const scene& c, const collective& one) {
                               static_cast<std::size_t>(i)) *
                              block;
       if (!c.log.all(wanted < 0 ? 0 : wanted, at, block))
-        s.fail("%s: block %d of round %d", one.name, i, round);
+        s.fail("%s: block %d of round %d", name_of(one.which), i, round);
     }
 }
 
@@ -228,10 +136,10 @@ void in_order(suite& s, const collective& one, MPI_Comm comm, MPI_Comm ring) {
   c.ring = ring;
   const std::size_t whole = static_cast<std::size_t>(c.n) * block;
   for (int round = 0; round < rounds; ++round) {
-    s.note("%s, round %d", one.name, round);
+    s.note("%s, round %d", name_of(one.which), round);
     c.stream.set(c.out.data(), in_of(s.rank, round), whole);
     c.stream.set(c.in.data(), 0, whole);
-    one.call(c, s.rank);
+    call(c, s.rank, one.which);
     // The arrays are the program's again.
     std::vector<int>(c.counts).swap(c.counts);
     std::vector<MPI_Aint>(c.places).swap(c.places);
@@ -239,7 +147,7 @@ void in_order(suite& s, const collective& one, MPI_Comm comm, MPI_Comm ring) {
     int mine = 1, sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, s.control);
   }
-  CALL(barrier)(comm, c.stream);
+  STREAM_CALL(telpher_barrier_enqueue)(comm, c.stream);
   c.stream.wait();
   check(s, c, one);
   s.expect_equal(STREAM_CALL(telpher_stream_status)(c.stream), MPI_SUCCESS, "the stream's status");
@@ -254,7 +162,7 @@ void crossing(suite& s) {
   for (int round = 0; round < rounds; ++round)
     for (scene* c : s.rank % 2 ? std::array{&b, &a} : std::array{&a, &b}) {
       c->stream.set(c->out.data(), in_of(s.rank, round), block);
-      one.call(*c, s.rank);
+      call(*c, s.rank, one.which);
       c->stream.copy(
           c->log.data() + static_cast<std::size_t>(round) * static_cast<std::size_t>(c->n) * block,
           c->in.data(), block);
@@ -285,7 +193,8 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
   MPI_Comm comm, ring = make_ring(s);
   MPI_Comm_dup(s.control, &comm);
-  for (const collective& one : all) s.run(one.name, [&] { in_order(s, one, comm, ring); });
+  for (const collective& one : all)
+    s.run(name_of(one.which), [&] { in_order(s, one, comm, ring); });
   MPI_Comm_free(&comm);
   MPI_Comm_free(&ring);
   s.run("crossing", [&] { crossing(s); });

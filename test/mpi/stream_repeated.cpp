@@ -25,48 +25,43 @@ int sum_to(int ranks, int round) {
   return sum;
 }
 
-/// A collective of n words, or so many for each rank; rank 1 is the root.
+/// A collective of words, or so many for each rank; rank 1 is the root.
 struct collective {
-  const char* name;
+  collective_call which;
   bool out_of_all, into_all;
-  int (*call)(const void* in, void* out, int n, MPI_Comm comm, void* stream);
   int (*expected)(const suite& s, int round, int block);
+
+  std::string name() const { return name_of(which); }
+  /// With n words.
+  int call(const void* in, void* out, int n, MPI_Comm comm, void* stream) const {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    call_arguments x;
+    x.comm = comm;
+    x.root = 1;
+    x.out = in;
+    x.in = which == collective_call::bcast && rank == 1 ? const_cast<void*>(in) : out;
+    x.sent = x.received = n;
+    x.out_type = x.in_type = MPI_INT;
+    return enqueue_call(which, x, stream);
+  }
 };
 
-#define CALL(name) STREAM_CALL(telpher_##name##_enqueue)
+int sum_of_all(const suite& s, int round, int) {
+  return sum_to(s.ranks, round);
+}
+int from_each(const suite&, int round, int block) {
+  return byte_of(round, block);
+}
 
 const collective all[] = {
-    {"allreduce", false, false,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       return CALL(allreduce)(in, out, n, MPI_INT, MPI_SUM, c, stream);
-     },
-     [](const suite& s, int round, int) { return sum_to(s.ranks, round); }},
-    {"bcast", false, false,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       int rank = 0;
-       MPI_Comm_rank(c, &rank);
-       return CALL(bcast)(rank == 1 ? const_cast<void*>(in) : out, n, MPI_INT, 1, c, stream);
-     },
+    {collective_call::allreduce, false, false, sum_of_all},
+    {collective_call::bcast, false, false,
      [](const suite& s, int round, int) { return s.rank == 1 ? 0 : byte_of(round, 1); }},
-    {"allgather", false, true,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       return CALL(allgather)(in, n, MPI_INT, out, n, MPI_INT, c, stream);
-     },
-     [](const suite&, int round, int block) { return byte_of(round, block); }},
-    {"alltoall", true, true,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       return CALL(alltoall)(in, n, MPI_INT, out, n, MPI_INT, c, stream);
-     },
-     [](const suite&, int round, int block) { return byte_of(round, block); }},
-    {"reduce_scatter_block", true, false,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       return CALL(reduce_scatter_block)(in, out, n, MPI_INT, MPI_SUM, c, stream);
-     },
-     [](const suite& s, int round, int) { return sum_to(s.ranks, round); }},
-    {"scan", false, false,
-     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
-       return CALL(scan)(in, out, n, MPI_INT, MPI_SUM, c, stream);
-     },
+    {collective_call::allgather, false, true, from_each},
+    {collective_call::alltoall, true, true, from_each},
+    {collective_call::reduce_scatter_block, true, false, sum_of_all},
+    {collective_call::scan, false, false,
      [](const suite& s, int round, int) { return sum_to(s.rank + 1, round); }},
 };
 
@@ -97,7 +92,7 @@ class rounds_of {
   void run(suite& s, int round, MPI_Comm comm, const test_stream& stream) const {
     fill(s, round, stream);
     s.expect_equal(what_.call(input(round), output(round), words(), comm, stream), MPI_SUCCESS,
-                   what_.name);
+                   name_of(what_.which));
     keep(round, stream);
   }
   bool right(const suite& s, int round) const {
@@ -163,8 +158,7 @@ void in_place(suite& s) {
   const rounds_of one(s, all[0], 1000, rounds);
   for (int round = 0; round < rounds; ++round) {
     stream.set(one.output(round), byte_of(round, s.rank), one.out_bytes());
-    CALL(allreduce)
-    (MPI_IN_PLACE, one.output(round), one.words(), MPI_INT, MPI_SUM, comm, stream);
+    all[0].call(MPI_IN_PLACE, one.output(round), one.words(), comm, stream);
     one.keep(round, stream);
   }
   stream.wait();
@@ -341,15 +335,14 @@ int main(int argc, char** argv) {
     blocks.push_back(7000004);  // by lines, where devices deliver them
   for (const collective& what : all)
     for (const std::size_t block : blocks)
-      s.run(std::string(what.name) + " of " + std::to_string(block),
-            [&] { in_a_stream(s, what, block); });
+      s.run(what.name() + " of " + std::to_string(block), [&] { in_a_stream(s, what, block); });
   if (by_devices()) s.run("far ahead", [&] { far_ahead(s); });
   s.run("in place", [&] { in_place(s); });
   for (const int i : {4, 5})
-    s.run(std::string(all[i].name) + " in place here", [&] { in_place_here(s, all[i]); });
+    s.run(all[i].name() + " in place here", [&] { in_place_here(s, all[i]); });
   if (by_devices()) s.run("in two streams", [&] { in_two_streams(s); });
   for (const collective& what : all)
-    s.run(std::string(what.name) + " on other buffers", [&] { on_other_buffers(s, what); });
+    s.run(what.name() + " on other buffers", [&] { on_other_buffers(s, what); });
   if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });
   s.run("many kinds", [&] { many_kinds(s); });
   s.run("first ones", [&] { first_ones(s); });

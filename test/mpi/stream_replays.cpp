@@ -3,7 +3,6 @@
 // alone on a node (TEST_MATCHED=devices, which must be so), by rounds elsewhere
 // (TEST_MATCHED=host). The results are the same.
 #include <deque>
-#include <functional>
 #include <optional>
 
 #include "graph_calls.hpp"
@@ -11,7 +10,7 @@
 
 using namespace mpi_test;
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_PERSISTENT
 
 namespace {
 
@@ -21,15 +20,16 @@ int byte_of(int round, int rank) {
   return 1 + (round + rank) % 28;
 }
 
-/// One collective over `count` words, or so many for each rank.
+/// One collective over words, or so many for each rank.
 struct collective {
-  const char* name;
-  bool out_of_all;  // the input has a block for each rank
-  bool into_all;    // so has the output
-  std::function<int(suite&, const void*, void*, int, MPI_Request*)> init;
-  std::function<int(suite&, int, int)>
-      expected;           // of a round, of the output's block; -1: unchanged
-  bool in_place = false;  // the input is the output
+  collective_call which;
+  bool out_of_all;                                // the input has a block for each rank
+  bool into_all;                                  // so has the output
+  int (*expected)(suite&, int round, int block);  // -1: unchanged
+  int root = 1;
+
+  std::string name() const { return name_of(which); }
+  bool in_place() const { return which == collective_call::bcast; }  // the input is the output
 };
 
 /// Counts, or places in the opposite order, of blocks of n elements; MPI wants them as long as the
@@ -47,90 +47,56 @@ const int* opposite(const suite& s, int n) {
   return kept(std::move(places));
 }
 
-int sum_of(const suite& s, int round) {
-  int sum = 0;
-  for (int r = 0; r < s.ranks; ++r) sum += byte_of(round, r);
-  return sum;
+/// The request of n words.
+int init(const suite& s, const collective& what, void* in, void* out, int n, MPI_Request* made) {
+  call_arguments x;
+  x.comm = s.control;
+  x.root = what.root;
+  x.out = in;
+  x.in = what.in_place() ? in : out;
+  x.sent = x.received = n;
+  x.out_type = x.in_type = MPI_INT;
+  x.out_counts = x.in_counts = counts(s, n);
+  x.out_places = x.in_places = opposite(s, n);
+  return make_call(what.which, form::persistent, x, made);
 }
 
+int sum_to(int ranks, int round) {
+  int sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += byte_of(round, r);
+  return sum;
+}
+int sum_of(suite& s, int round, int) {
+  return sum_to(s.ranks, round);
+}
+int of_each(suite&, int round, int block) {
+  return byte_of(round, block);
+}
+int of_each_in_opposite_order(suite& s, int round, int block) {
+  return byte_of(round, s.ranks - 1 - block);
+}
+int of_root(suite&, int round, int) {
+  return byte_of(round, 1);
+}
+
+using enum collective_call;
 const collective all_collectives[] = {
-    {"allreduce", false, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Allreduce_init(in, out, n, MPI_INT, MPI_SUM, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int) { return sum_of(s, round); }},
-    {"allgather", false, true,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Allgather_init(in, n, MPI_INT, out, n, MPI_INT, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite&, int round, int block) { return byte_of(round, block); }},
-    {"alltoall", true, true,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Alltoall_init(in, n, MPI_INT, out, n, MPI_INT, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite&, int round, int block) { return byte_of(round, block); }},
-    {"reduce_scatter_block", true, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Reduce_scatter_block_init(in, out, n, MPI_INT, MPI_SUM, s.control, MPI_INFO_NULL,
-                                            r);
-     },
-     [](suite& s, int round, int) { return sum_of(s, round); }},
-    {"reduce", false, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Reduce_init(in, out, n, MPI_INT, MPI_SUM, 1, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int) { return s.rank == 1 ? sum_of(s, round) : -1; }},
-    {"gather", false, true,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Gather_init(in, n, MPI_INT, out, n, MPI_INT, 0, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int block) { return s.rank == 0 ? byte_of(round, block) : -1; }},
-    {"scatter", true, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Scatter_init(in, n, MPI_INT, out, n, MPI_INT, 1, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite&, int round, int) { return byte_of(round, 1); }},
-    {"scan", false, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Scan_init(in, out, n, MPI_INT, MPI_SUM, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int) {
-       int sum = 0;
-       for (int r = 0; r <= s.rank; ++r) sum += byte_of(round, r);
-       return sum;
-     }},
-    {"exscan", false, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Exscan_init(in, out, n, MPI_INT, MPI_SUM, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int) {
-       int sum = s.rank == 0 ? -1 : 0;
-       for (int r = 0; r < s.rank; ++r) sum += byte_of(round, r);
-       return sum;
-     }},
-    {"bcast", false, false,
-     [](suite& s, const void* in, void*, int n, MPI_Request* r) {
-       return MPI_Bcast_init(const_cast<void*>(in), n, MPI_INT, 1, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite&, int round, int) { return byte_of(round, 1); }, true},
-    {"allgatherv", false, true,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Allgatherv_init(in, n, MPI_INT, out, counts(s, n), opposite(s, n), MPI_INT,
-                                  s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int block) { return byte_of(round, s.ranks - 1 - block); }},
-    {"alltoallv", true, true,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Alltoallv_init(in, counts(s, n), opposite(s, n), MPI_INT, out, counts(s, n),
-                                 opposite(s, n), MPI_INT, s.control, MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int block) { return byte_of(round, s.ranks - 1 - block); }},
-    {"reduce_scatter", true, false,
-     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
-       return MPI_Reduce_scatter_init(in, out, counts(s, n), MPI_INT, MPI_SUM, s.control,
-                                      MPI_INFO_NULL, r);
-     },
-     [](suite& s, int round, int) { return sum_of(s, round); }},
+    {allreduce, false, false, sum_of},
+    {allgather, false, true, of_each},
+    {alltoall, true, true, of_each},
+    {reduce_scatter_block, true, false, sum_of},
+    {reduce, false, false,
+     [](suite& s, int round, int) { return s.rank == 1 ? sum_to(s.ranks, round) : -1; }},
+    {gather, false, true,
+     [](suite& s, int round, int block) { return s.rank == 0 ? byte_of(round, block) : -1; }, 0},
+    {scatter, true, false, of_root},
+    {scan, false, false, [](suite& s, int round, int) { return sum_to(s.rank + 1, round); }},
+    {exscan, false, false,
+     [](suite& s, int round, int) { return s.rank == 0 ? -1 : sum_to(s.rank, round); }},
+    {bcast, false, false, of_root},
+    {allgatherv, false, true, of_each_in_opposite_order},
+    {alltoallv, true, true, of_each_in_opposite_order},
+    {reduce_scatter, true, false, sum_of},
 };
 
 /// A collective of `bytes` bytes a block, with its memory and its request, matched.
@@ -141,7 +107,7 @@ class matched {
         block_(size),
         in_(size * (what.out_of_all ? static_cast<std::size_t>(s.ranks) : 1), 0),
         out_(size * (what.into_all ? static_cast<std::size_t>(s.ranks) : 1), 0) {
-    s.expect_equal(what.init(s, in_.data(), out_.data(), static_cast<int>(size / 4), &request),
+    s.expect_equal(init(s, what, in_.data(), out_.data(), static_cast<int>(size / 4), &request),
                    MPI_SUCCESS, "the request");
     s.expect_equal(STREAM_CALL(telpher_match)(1, &request), MPI_SUCCESS, "telpher_match");
   }
@@ -154,7 +120,7 @@ class matched {
     (in_.data(), byte_of(round, s.rank), static_cast<std::size_t>(in_.count()), stream);
   }
   std::size_t out_bytes() const { return static_cast<std::size_t>(out_.count()); }
-  const void* out() const { return what_.in_place ? in_.data() : out_.data(); }
+  const void* out() const { return what_.in_place() ? in_.data() : out_.data(); }
   /// Whether `log` has at `at` what the output must be after a round.
   bool right(suite& s, int round, const bytes& log, std::size_t at) const {
     for (std::size_t b = 0; b < out_bytes() / block_; ++b) {
@@ -320,7 +286,7 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, low ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
   for (const collective& what : all_collectives)
     for (const std::size_t size : {8, 4096, 150000, 600000})
-      s.run(std::string(what.name) + " of " + std::to_string(size),
+      s.run(what.name() + " of " + std::to_string(size),
             [&] { in_a_stream(s, what, size, size > 100000 ? 8 : 40); });
   if (by_devices() && s.ranks == 2) s.run("refused", [&] { refused(s); });
   if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });

@@ -6,23 +6,23 @@
 
 namespace surface {
 
+void make_collective(collective_call which, const call_arguments& x, running& r) {
+  if (r.model) {
+#define MPI_TEST_COLLECTIVE(kind, Name, Iname, ...) \
+  case collective_call::kind:                       \
+    return plain::Name(__VA_ARGS__);
+    switch (which) {
+#include "../collective_calls.def"
+    }
+#undef MPI_TEST_COLLECTIVE
+  }
+  make_call(which, r.how, x, r.how == form::blocking ? nullptr : r.add());
+  if (r.how == form::persistent) r.start();
+}
+
 namespace {
 
-enum class movement {
-  bcast,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw
-};
-constexpr const char* movement_names[] = {"Bcast",     "Gather",    "Gatherv",    "Scatter",
-                                          "Scatterv",  "Allgather", "Allgatherv", "Alltoall",
-                                          "Alltoallv", "Alltoallw"};
+using movement = collective_call;
 
 /// Blocks of one type, one for each rank.
 struct blocks {
@@ -74,54 +74,25 @@ span cover(const blocks& b) {
   return s;
 }
 
-bool has_counts(movement m) {
-  return m == movement::gatherv || m == movement::scatterv || m == movement::allgatherv ||
-         m >= movement::alltoallv;
-}
-
 void call(movement m, const arguments& a, bool bottom, running& r) {
   const named from(a.send(r), a.out.one.type, bottom), to(a.receive(r), a.in.one.type, bottom);
-  const void* s = from.at;
-  void* t = const_cast<void*>(to.at);
-  const MPI_Datatype st = from.type, rt = to.type;
-  const int sn = a.out.one.count, rn = a.in.one.count;
-  const int *sc = a.out.counts.data(), *sd = a.out.places.data(), *rc = a.in.counts.data(),
-            *rd = a.in.places.data();
-  const int first = a.out.counts.empty() ? 0 : a.out.counts[0],
-            mine = a.in.counts.empty() ? 0 : a.in.counts[0];
-  switch (m) {
-    case movement::bcast:
-      SURFACE_CALL(r, Bcast, Ibcast, t, rn, rt, a.root, a.comm);
-      break;
-    case movement::gather:
-      SURFACE_CALL(r, Gather, Igather, s, sn, st, t, rn, rt, a.root, a.comm);
-      break;
-    case movement::gatherv:
-      SURFACE_CALL(r, Gatherv, Igatherv, s, first, st, t, rc, rd, rt, a.root, a.comm);
-      break;
-    case movement::scatter:
-      SURFACE_CALL(r, Scatter, Iscatter, s, sn, st, t, rn, rt, a.root, a.comm);
-      break;
-    case movement::scatterv:
-      SURFACE_CALL(r, Scatterv, Iscatterv, s, sc, sd, st, t, mine, rt, a.root, a.comm);
-      break;
-    case movement::allgather:
-      SURFACE_CALL(r, Allgather, Iallgather, s, sn, st, t, rn, rt, a.comm);
-      break;
-    case movement::allgatherv:
-      SURFACE_CALL(r, Allgatherv, Iallgatherv, s, first, st, t, rc, rd, rt, a.comm);
-      break;
-    case movement::alltoall:
-      SURFACE_CALL(r, Alltoall, Ialltoall, s, sn, st, t, rn, rt, a.comm);
-      break;
-    case movement::alltoallv:
-      SURFACE_CALL(r, Alltoallv, Ialltoallv, s, sc, sd, st, t, rc, rd, rt, a.comm);
-      break;
-    case movement::alltoallw:
-      SURFACE_CALL(r, Alltoallw, Ialltoallw, s, sc, a.out.byte_places.data(), a.out.types.data(), t,
-                   rc, a.in.byte_places.data(), a.in.types.data(), a.comm);
-      break;
-  }
+  const auto block = [](const blocks& b) { return b.counts.empty() ? b.one.count : b.counts[0]; };
+  call_arguments x;
+  x.comm = a.comm;
+  x.root = a.root;
+  x.out = from.at;
+  x.in = const_cast<void*>(to.at);
+  x.sent = block(a.out);
+  x.received = block(a.in);
+  x.out_type = from.type;
+  x.in_type = to.type;
+  x.out_counts = a.out.counts.data();
+  x.in_counts = a.in.counts.data();
+  x.out_places = (m == movement::alltoallw ? a.out.byte_places : a.out.places).data();
+  x.in_places = (m == movement::alltoallw ? a.in.byte_places : a.in.places).data();
+  x.out_types = a.out.types.data();
+  x.in_types = a.in.types.data();
+  make_collective(m, x, r);
 }
 
 /// How often the unit lies in each block that this rank sends and receives.
@@ -165,7 +136,7 @@ void draw_blocks(movement m, arguments& a, draw& d, std::uint64_t seed, const el
 }  // namespace
 
 std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
-  const auto m = static_cast<movement>(d.shared.below(10));
+  const auto m = static_cast<movement>(d.shared.below(10));  // those before the reductions
   arguments a;
   a.comm = w.comms[d.shared.below(w.comms.size())];
   const MPI_Datatype basic = basic_type(d.shared);
@@ -179,7 +150,7 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
   a.root = static_cast<int>(seed % static_cast<std::uint64_t>(a.size));
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !SURFACE_MPI_4 ? form::requesting : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
   // The host MPIs choose how to cut, and by which algorithm to move, by the extent or size of the
   // rank's own type.
   const bool alike = m == movement::allgatherv || m == movement::bcast;
@@ -195,9 +166,8 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
     a.from = as_int(made->add_area(cover(a.out), where.of(w.s.rank, 0), d.mine.next()));
   if (!receives_here)
     a.to = as_int(made->add_area(cover(a.in), where.of(w.s.rank, 1), d.mine.next()));
-  made->what = std::string(movement_names[static_cast<int>(m)]) +
-               (a.in_place ? " in place, " : ", ") + std::to_string(n) + " elements, " +
-               std::to_string(a.size) + " ranks";
+  made->what = std::string(name_of(m)) + (a.in_place ? " in place, " : ", ") + std::to_string(n) +
+               " elements, " + std::to_string(a.size) + " ranks";
   for (const area& one : made->areas) made->what += std::string(", ") + name(one.where);
   // Open MPI's own persistent calls, and those with arrays of types, use types that were freed.
   if (!w.s.mpich && (m == movement::alltoallw || made->how == form::persistent))
@@ -217,9 +187,7 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
 
 namespace {
 
-enum class reduction { allreduce, reduce, scan, exscan, reduce_scatter, reduce_scatter_block };
-constexpr const char* reduction_names[] = {"Allreduce", "Reduce",         "Scan",
-                                           "Exscan",    "Reduce_scatter", "Reduce_scatter_block"};
+using reduction = collective_call;
 
 /// Composition of the functions x -> a x + b: associative, and its order matters.
 void compose(void* in, void* inout, int* count, MPI_Datatype*) {
@@ -307,35 +275,25 @@ struct sum {
 };
 
 void add(const sum& a, running& r) {
-  const void* s = a.in_place ? MPI_IN_PLACE : r.at[0];
-  void* t = r.at[a.in_place ? 0 : 1];
-  const auto [type, op] = std::pair(a.x.type, a.x.op);
-  switch (a.which) {
-    case reduction::allreduce:
-      SURFACE_CALL(r, Allreduce, Iallreduce, s, t, a.n, type, op, a.comm);
-      break;
-    case reduction::reduce:
-      SURFACE_CALL(r, Reduce, Ireduce, s, t, a.n, type, op, a.root, a.comm);
-      break;
-    case reduction::scan:
-      SURFACE_CALL(r, Scan, Iscan, s, t, a.n, type, op, a.comm);
-      break;
-    case reduction::exscan:
-      SURFACE_CALL(r, Exscan, Iexscan, s, t, a.n, type, op, a.comm);
-      break;
-    case reduction::reduce_scatter:
-      SURFACE_CALL(r, Reduce_scatter, Ireduce_scatter, s, t, a.counts.data(), type, op, a.comm);
-      break;
-    case reduction::reduce_scatter_block:
-      SURFACE_CALL(r, Reduce_scatter_block, Ireduce_scatter_block, s, t, a.n, type, op, a.comm);
-      break;
-  }
+  call_arguments x;
+  x.comm = a.comm;
+  x.root = a.root;
+  x.op = a.x.op;
+  x.out = a.in_place ? MPI_IN_PLACE : r.at[0];
+  x.in = r.at[a.in_place ? 0 : 1];
+  x.received = a.n;
+  x.in_type = a.x.type;
+  x.in_counts = a.counts.data();
+  make_collective(a.which, x, r);
 }
 
 }  // namespace
 
 std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
-  const auto which = static_cast<reduction>(d.shared.below(6));
+  constexpr reduction all_reductions[] = {
+      reduction::allreduce, reduction::reduce,         reduction::scan,
+      reduction::exscan,    reduction::reduce_scatter, reduction::reduce_scatter_block};
+  const reduction which = all_reductions[d.shared.below(6)];
   const MPI_Comm comm = w.comms[d.shared.below(w.comms.size())];
   const summand x = draw_summand(d.shared);
   const int n = element_count(d.shared, x.type);
@@ -349,14 +307,15 @@ std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
   const int root = static_cast<int>(seed % static_cast<std::uint64_t>(size));
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !SURFACE_MPI_4 ? form::requesting : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
   std::vector<int> counts;
   int total = 0;
   for (int r = 0; r < size; ++r) {
     counts.push_back(which == reduction::reduce_scatter_block ? n : times(seed, r, 0) * n / 3);
     total += counts.back();
   }
-  const bool scatters = which >= reduction::reduce_scatter;
+  const bool scatters =
+      which == reduction::reduce_scatter || which == reduction::reduce_scatter_block;
   const int all = scatters ? total : n;
   // MPICH 5.0.2 ends where a large result of blocks of unlike sizes overlaps its place.
   constexpr std::size_t safe_bytes = 256 << 10;
@@ -371,9 +330,9 @@ std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
   if (scatters && here)
     made->areas.back().undefined_from =
         static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]) * size_of(x.type);
-  made->what = std::string(reduction_names[static_cast<int>(which)]) +
-               (in_place ? " in place, " : ", ") + std::to_string(n) + " elements of " +
-               std::to_string(size_of(x.type)) + " bytes, " + std::to_string(size) + " ranks";
+  made->what = std::string(name_of(which)) + (in_place ? " in place, " : ", ") + std::to_string(n) +
+               " elements of " + std::to_string(size_of(x.type)) + " bytes, " +
+               std::to_string(size) + " ranks";
   for (const area& one : made->areas) made->what += std::string(", ") + name(one.where);
   const sum a{which, x, comm, n, root, here, std::move(counts)};
   made->model = made->call = [a](running& r) { add(a, r); };

@@ -117,15 +117,15 @@ const send_form& draw_send(random_numbers& random, form how, bool posted) {
     const send_form& f = send_forms[random.below(std::size(send_forms))];
     const form is = f.persistent ? form::persistent
                     : f.blocking ? form::blocking
-                                 : form::requesting;
+                                 : form::nonblocking;
     if (is == how && (!f.ready || posted)) return f;
   }
 }
 
 const send_form& plain_send(form how) {
-  const char* wanted = how == form::blocking     ? "Send"
-                       : how == form::requesting ? "Isend"
-                                                 : "Send_init";
+  const char* wanted = how == form::blocking      ? "Send"
+                       : how == form::nonblocking ? "Isend"
+                                                  : "Send_init";
   return *std::find_if(std::begin(send_forms), std::end(send_forms),
                        [&](const send_form& f) { return std::string_view(f.name) == wanted; });
 }
@@ -136,7 +136,7 @@ receive_form draw_receive(random_numbers& random, form how) {
   constexpr receive_form now[] = {receive_form::recv, receive_form::mrecv, receive_form::probe_recv,
                                   receive_form::improbe};
   if (how == form::persistent) return receive_form::recv_init;
-  return how == form::requesting ? later[random.below(3)] : now[random.below(4)];
+  return how == form::nonblocking ? later[random.below(3)] : now[random.below(4)];
 }
 
 /// In the model: the message is sent by a request, so that a rank may send to itself.
@@ -229,7 +229,7 @@ void run_exchange(const exchange& e, running& r) {
     return;
   }
 #if MPI_TEST_HAS_ISENDRECV
-  if (r.how == form::requesting) {
+  if (r.how == form::nonblocking) {
     if (e.replaces)
       MPI_Isendrecv_replace(out, e.out.count, e.out.type, e.to, e.tag, e.from, e.tag, e.comm,
                             r.add(true));
@@ -280,13 +280,13 @@ std::unique_ptr<step> make_exchange(world& w, draw& d, form how) {
   made->what = std::string(e.replaces ? "Sendrecv_replace" : "Sendrecv") + ", distance " +
                std::to_string(shift) + ", " + std::to_string(n) + " elements";
   for (const area& one : made->areas) made->what += std::string(", ") + name(one.where);
-  made->how = how == form::blocking ? form::blocking : form::requesting;
+  made->how = how == form::blocking ? form::blocking : form::nonblocking;
   made->model = made->call = [e](running& r) { run_exchange(e, r); };
   return made;
 }
 
 std::unique_ptr<step> make_partitioned([[maybe_unused]] world& w, [[maybe_unused]] draw& d, form) {
-#if SURFACE_MPI_4
+#if MPI_TEST_HAS_PERSISTENT
   const group g(w.comms[d.shared.below(3)]);
   const int tag = w.next_tag++;
   const MPI_Datatype basic = basic_type(d.shared);

@@ -6,10 +6,10 @@ namespace surface {
 
 namespace {
 
-enum class call { allgather, allgatherv, alltoall, alltoallv, alltoallw };
-constexpr const char* call_names[] = {"Neighbor_allgather", "Neighbor_allgatherv",
-                                      "Neighbor_alltoall", "Neighbor_alltoallv",
-                                      "Neighbor_alltoallw"};
+constexpr collective_call calls[] = {
+    collective_call::neighbor_allgather, collective_call::neighbor_allgatherv,
+    collective_call::neighbor_alltoall, collective_call::neighbor_alltoallv,
+    collective_call::neighbor_alltoallw};
 
 struct neighbour_lists {
   std::vector<int> from, to;
@@ -61,37 +61,33 @@ struct side {
   }
 };
 
-void run(call which, MPI_Comm c, const side& out, const side& in, running& r) {
-  const void* s = r.at[0];
-  void* t = r.at[1];
-  const int *sc = out.counts.data(), *sp = out.places.data(), *rc = in.counts.data(),
-            *rp = in.places.data();
-  const int sn = out.unit.count, rn = in.unit.count, first = out.counts.empty() ? 0 : sc[0];
-  const MPI_Datatype st = out.unit.type, rt = in.unit.type;
-  switch (which) {
-    case call::allgather:
-      SURFACE_CALL(r, Neighbor_allgather, Ineighbor_allgather, s, sn, st, t, rn, rt, c);
-      break;
-    case call::allgatherv:
-      SURFACE_CALL(r, Neighbor_allgatherv, Ineighbor_allgatherv, s, first, st, t, rc, rp, rt, c);
-      break;
-    case call::alltoall:
-      SURFACE_CALL(r, Neighbor_alltoall, Ineighbor_alltoall, s, sn, st, t, rn, rt, c);
-      break;
-    case call::alltoallv:
-      SURFACE_CALL(r, Neighbor_alltoallv, Ineighbor_alltoallv, s, sc, sp, st, t, rc, rp, rt, c);
-      break;
-    case call::alltoallw:
-      SURFACE_CALL(r, Neighbor_alltoallw, Ineighbor_alltoallw, s, sc, out.bytes.data(),
-                   out.types.data(), t, rc, in.bytes.data(), in.types.data(), c);
-      break;
-  }
+void run(collective_call which, MPI_Comm c, const side& out, const side& in, running& r) {
+  const auto block = [](const side& of) {
+    return of.counts.empty() ? of.unit.count : of.counts[0];
+  };
+  call_arguments x;
+  x.comm = c;
+  x.out = r.at[0];
+  x.in = r.at[1];
+  x.sent = block(out);
+  x.received = in.unit.count;
+  x.out_type = out.unit.type;
+  x.in_type = in.unit.type;
+  x.out_counts = out.counts.data();
+  x.in_counts = in.counts.data();
+  x.out_places = out.places.data();
+  x.in_places = in.places.data();
+  x.out_bytes = out.bytes.data();
+  x.in_bytes = in.bytes.data();
+  x.out_types = out.types.data();
+  x.in_types = in.types.data();
+  make_collective(which, x, r);
 }
 
 }  // namespace
 
 std::unique_ptr<step> make_neighbours(world& w, draw& d, form how) {
-  const auto which = static_cast<call>(d.shared.below(5));
+  const auto which = calls[d.shared.below(5)];
   const MPI_Comm comm = w.topologies[d.shared.below(w.topologies.size())];
   const MPI_Datatype basic = basic_type(d.shared);
   const int n = element_count(d.shared, basic);
@@ -99,14 +95,14 @@ std::unique_ptr<step> make_neighbours(world& w, draw& d, form how) {
   const std::uint64_t seed = d.shared.next();
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !SURFACE_MPI_4 ? form::requesting : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
   // Open MPI's own forms with requests mix blocks up. Calls without device memory are its own, and
   // non-blocking ones may be, as blocking calls before them, the models', had host memory.
-  if (!w.s.mpich && (made->how == form::requesting || where.without_device(w.s.ranks)))
+  if (!w.s.mpich && (made->how == form::nonblocking || where.without_device(w.s.ranks)))
     made->how = form::blocking;
   const neighbour_lists l = lists_of(comm);
-  const bool counts = which == call::allgatherv || which >= call::alltoallv;
-  const bool gathers = which <= call::allgatherv;
+  const bool counts = has_counts(which);
+  const bool gathers = which == calls[0] || which == calls[1];
   const auto often = [&](int from, int to) {
     const int key = gathers ? from : from * 64 + to;
     return counts ? static_cast<int>(mix(seed + static_cast<std::uint64_t>(key)) % 4) : 1;
@@ -120,8 +116,8 @@ std::unique_ptr<step> make_neighbours(world& w, draw& d, form how) {
       in(d, made->types.draw(d.mine, basic, n), received, counts);
   made->add_area(out.all, where.of(rank, 0), d.mine.next());
   made->add_area(in.all, where.of(rank, 1), d.mine.next());
-  made->what = std::string(call_names[static_cast<int>(which)]) + ", " + std::to_string(n) +
-               " elements, " + name(made->areas[0].where) + " to " + name(made->areas[1].where);
+  made->what = std::string(name_of(which)) + ", " + std::to_string(n) + " elements, " +
+               name(made->areas[0].where) + " to " + name(made->areas[1].where);
   made->may_free_types = w.s.mpich;  // Open MPI's own calls use types that were freed
   made->model = made->call = [=](running& r) { run(which, comm, out, in, r); };
   return made;

@@ -12,19 +12,13 @@
 #include <memory>
 #include <optional>
 
+#include "../collective_calls.hpp"
 #include "layouts.hpp"
 #include "plain.hpp"
 
-// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define SURFACE_MPI_4 1
-#else
-#define SURFACE_MPI_4 0
-#endif
-
 namespace surface {
 
-enum class form { blocking, requesting, persistent };
+using mpi_test::form;
 
 /// Memory that a call reads or writes.
 struct area {
@@ -126,27 +120,8 @@ std::unique_ptr<step> make_packing(world&, draw&, form);  // and MPI_Reduce_loca
 std::unique_ptr<step> make_window(world&, draw&, form);
 std::unique_ptr<step> make_file(world&, draw&, form);
 
-}  // namespace surface
+/// A collective in the form that the step has, or the model's.
+void make_collective(mpi_test::collective_call which, const mpi_test::call_arguments& x,
+                     running& r);
 
-/// A collective in the form that the step has, or the model's: its name, that of the non-blocking
-/// one, arguments.
-#define SURFACE_CALL(r, Name, Iname, ...)                                              \
-  do {                                                                                 \
-    if ((r).model)                                                                     \
-      plain::Name(__VA_ARGS__);                                                        \
-    else if ((r).how == form::blocking)                                                \
-      MPI_##Name(__VA_ARGS__);                                                         \
-    else if ((r).how == form::requesting)                                              \
-      MPI_##Iname(__VA_ARGS__, (r).add());                                             \
-    else                                                                               \
-      SURFACE_PERSISTENT(r, MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, (r).add())); \
-  } while (false)
-#if SURFACE_MPI_4
-#define SURFACE_PERSISTENT(r, ...) \
-  do {                             \
-    __VA_ARGS__;                   \
-    (r).start();                   \
-  } while (false)
-#else
-#define SURFACE_PERSISTENT(r, ...) (void)0
-#endif
+}  // namespace surface
