@@ -179,7 +179,7 @@ class tester {
       case form::isendrecv:
         break;
     }
-#if MPI_TEST_HAS_ISENDRECV
+#if MPI_TEST_HAS_MPI_4
     MPI_Request request;
     return MPI_Isendrecv(b.data(), bytes, MPI_BYTE, to, tag, in.data(), as_int(in.bytes()),
                          MPI_BYTE, peer_, tag, comm, &request);

@@ -34,7 +34,7 @@ class sum {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return wrong_sums(receive_, n_, ranks_, call_);
   }
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
   void init() {
     MPI_Allreduce_init(send_.data(), receive_.data(), n_, MPI_INT, MPI_SUM, comm_, MPI_INFO_NULL,
                        &request);
@@ -129,7 +129,7 @@ void check_blocked(suite& s) {
   }
 }
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 void check_persistent(suite& s) {
   const fresh own;
   sum one(own.comm, least, 5, kind::device);
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   s.run("order", [&] { check_order(s); });
   s.run("memory", [&] { check_memory(s); });
   s.run("blocked", [&] { check_blocked(s); });
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
   s.run("persistent", [&] { check_persistent(s); });
 #endif
   return s.finish();

@@ -214,7 +214,7 @@ void check_freed(suite& s) {
   }
 }
 
-#if MPI_TEST_HAS_PERSISTENT
+#if MPI_TEST_HAS_MPI_4
 /// Rounds of several persistent collectives, on devices at all ranks or with one rank's on the
 /// host; the last ones find no room among the devices.
 void check_persistent(suite& s, const std::string& wanted) {

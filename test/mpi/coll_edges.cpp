@@ -92,7 +92,7 @@ void invalid_root(suite& s) {
   MPI_Comm_free(&comm);
 }
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 /// The request knows the type; the program need not keep it.
 void freed_type(suite& s) {
@@ -164,7 +164,7 @@ int main(int argc, char** argv) {
   s.run("exscan", [&] { exscan_first_rank(s); });
   s.run("mixed type", [&] { mixed_type(s); });
   s.run("invalid root", [&] { invalid_root(s); });
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
   s.run("freed type", [&] { freed_type(s); });
   s.run("many persistent", [&] { many_persistent(s); });
 #endif

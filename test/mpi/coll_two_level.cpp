@@ -88,7 +88,7 @@ void check_mixed(suite& s) {
   });
 }
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 /// Persistent sums: several, started in another order at each rank, of any memory, freed while
 /// inactive, made again. `n` ints each.
 class persistent_sum {
@@ -368,7 +368,7 @@ int main(int argc, char** argv) {
   s.run("turns", [&] { check_turns(s); });
   s.run("changes", [&] { check_changes(s); });
   s.run("mixed", [&] { check_mixed(s); });
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
   s.run("persistent", [&] { check_persistent(s); });
 #endif
   s.run("non-blocking", [&] { check_non_blocking(s); });

@@ -8,8 +8,7 @@
 
 #include "paths.hpp"
 
-// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 #define MPI_TEST_PERSISTENT(...) __VA_ARGS__
 #else
 #define MPI_TEST_PERSISTENT(...) nullptr

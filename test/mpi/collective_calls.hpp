@@ -2,14 +2,7 @@
 // One call of any collective in any of its forms: what a test names is the same for all.
 #pragma once
 
-#include <mpi.h>
-
-// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define MPI_TEST_HAS_PERSISTENT 1
-#else
-#define MPI_TEST_HAS_PERSISTENT 0
-#endif
+#include "mpi_4.hpp"
 
 namespace mpi_test {
 
@@ -39,7 +32,7 @@ inline bool has_counts(collective_call which) {
 
 enum class form { blocking, nonblocking, persistent };
 inline constexpr const char* form_names[] = {"blocking", "non-blocking", "persistent"};
-inline constexpr int form_count = MPI_TEST_HAS_PERSISTENT ? 3 : 2;
+inline constexpr int form_count = MPI_TEST_HAS_MPI_4 ? 3 : 2;
 
 /// The arguments of a call, as far as it has them: `out` is what it sends, `in` what it receives.
 /// Both of them are the broadcast's. Of a reduction the second type counts.
@@ -59,7 +52,7 @@ struct call_arguments {
 
 /// MPI's code. A form with a request makes `*q`; a persistent one is not started.
 inline int make_call(collective_call which, form f, const call_arguments& x, MPI_Request* q) {
-#if MPI_TEST_HAS_PERSISTENT
+#if MPI_TEST_HAS_MPI_4
 #define MPI_TEST_IF_MPI_4(...) __VA_ARGS__
 #else
 #define MPI_TEST_IF_MPI_4(...) MPI_ERR_OTHER

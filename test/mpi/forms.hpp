@@ -5,13 +5,6 @@
 
 #include "suite.hpp"
 
-// Isendrecv came with MPI 4; Open MPI 5 has it but calls itself MPI 3.1.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define MPI_TEST_HAS_ISENDRECV 1
-#else
-#define MPI_TEST_HAS_ISENDRECV 0
-#endif
-
 namespace mpi_test {
 
 struct send_form {

@@ -120,7 +120,7 @@ class calls_under_way {
     for (int i = 0; i < 2; ++i) counts_[i] = 1, places_[i] = i;
     const int own[] = {w.s.rank + 1, w.s.rank + 3};
     copy(k_, in_, own, sizeof own);
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
     MPI_Allreduce_init(in_, out_, 2, MPI_INT, MPI_SUM, w.comm, MPI_INFO_NULL, &persistent_);
 #endif
   }

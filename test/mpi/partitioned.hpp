@@ -10,7 +10,7 @@ namespace partitioned_test {
 
 using namespace mpi_test;
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 /// A ring: each rank sends to the next one and receives from the one before.
 struct ring {

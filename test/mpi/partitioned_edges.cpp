@@ -2,7 +2,7 @@
 // Partitioned requests on communicators of every origin, at the edges, and used wrongly.
 #include "partitioned.hpp"
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 namespace partitioned_test {
 

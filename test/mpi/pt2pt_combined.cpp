@@ -10,7 +10,7 @@ enum class both { sendrecv, sendrecv_replace, isendrecv, isendrecv_replace };
 constexpr both combined_forms[] = {
     both::sendrecv,
     both::sendrecv_replace,
-#if MPI_TEST_HAS_ISENDRECV
+#if MPI_TEST_HAS_MPI_4
     both::isendrecv,
     both::isendrecv_replace,
 #endif
@@ -35,7 +35,7 @@ MPI_Status exchange(both f, buffer& out, buffer& in, int peer, int tag) {
     case both::sendrecv_replace:
       MPI_Sendrecv_replace(in.data(), sent, MPI_BYTE, peer, tag, peer, tag, comm, &status);
       break;
-#if MPI_TEST_HAS_ISENDRECV
+#if MPI_TEST_HAS_MPI_4
     case both::isendrecv: {
       MPI_Request request;
       MPI_Isendrecv(out.data(), sent, MPI_BYTE, peer, tag, in.data(), room, MPI_BYTE, peer, tag,

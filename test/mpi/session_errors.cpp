@@ -3,7 +3,7 @@
 // memory are right on it, and its errors go to its own handler, once, with Telpher's text.
 #include "suite.hpp"
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 namespace {
 

@@ -9,8 +9,9 @@
 #include <thread>
 
 #include "memory.hpp"
+#include "mpi_4.hpp"
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 using namespace mpi_test;
 

@@ -14,7 +14,7 @@
 
 using namespace mpi_test;
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 using namespace mpi_test;
 
-#if MPI_TEST_HAS_PERSISTENT
+#if MPI_TEST_HAS_MPI_4
 
 namespace {
 

@@ -196,7 +196,7 @@ void gaps_do_not_wait(suite& s) {
         [&](const bytes& d, MPI_Comm comm, int rounds) { receive_held<2>(s, d, comm, rounds); });
 }
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 constexpr int partitions = 4;
 
 void receive_partitions(suite& s, const bytes& data, MPI_Comm comm, int rounds) {

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "memory.hpp"
+#include "mpi_4.hpp"
 #include "naps.hpp"
 #include "stacks.hpp"
 

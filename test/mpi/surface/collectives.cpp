@@ -150,7 +150,7 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
   a.root = static_cast<int>(seed % static_cast<std::uint64_t>(a.size));
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_MPI_4 ? form::nonblocking : how;
   // The host MPIs choose how to cut, and by which algorithm to move, by the extent or size of the
   // rank's own type.
   const bool alike = m == movement::allgatherv || m == movement::bcast;
@@ -307,7 +307,7 @@ std::unique_ptr<step> make_reduction(world& w, draw& d, form how) {
   const int root = static_cast<int>(seed % static_cast<std::uint64_t>(size));
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_MPI_4 ? form::nonblocking : how;
   std::vector<int> counts;
   int total = 0;
   for (int r = 0; r < size; ++r) {

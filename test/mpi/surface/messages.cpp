@@ -228,7 +228,7 @@ void run_exchange(const exchange& e, running& r) {
     r.statuses.push_back(status);
     return;
   }
-#if MPI_TEST_HAS_ISENDRECV
+#if MPI_TEST_HAS_MPI_4
   if (r.how == form::nonblocking) {
     if (e.replaces)
       MPI_Isendrecv_replace(out, e.out.count, e.out.type, e.to, e.tag, e.from, e.tag, e.comm,
@@ -286,7 +286,7 @@ std::unique_ptr<step> make_exchange(world& w, draw& d, form how) {
 }
 
 std::unique_ptr<step> make_partitioned([[maybe_unused]] world& w, [[maybe_unused]] draw& d, form) {
-#if MPI_TEST_HAS_PERSISTENT
+#if MPI_TEST_HAS_MPI_4
   const group g(w.comms[d.shared.below(3)]);
   const int tag = w.next_tag++;
   const MPI_Datatype basic = basic_type(d.shared);

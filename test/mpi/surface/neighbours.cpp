@@ -95,7 +95,7 @@ std::unique_ptr<step> make_neighbours(world& w, draw& d, form how) {
   const std::uint64_t seed = d.shared.next();
   auto made = std::make_unique<step>(w.s);
   made->collective = true;
-  made->how = how == form::persistent && !MPI_TEST_HAS_PERSISTENT ? form::nonblocking : how;
+  made->how = how == form::persistent && !MPI_TEST_HAS_MPI_4 ? form::nonblocking : how;
   // Open MPI's own forms with requests mix blocks up. Calls without device memory are its own, and
   // non-blocking ones may be, as blocking calls before them, the models', had host memory.
   if (!w.s.mpich && (made->how == form::nonblocking || where.without_device(w.s.ranks)))
