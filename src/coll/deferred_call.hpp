@@ -8,11 +8,14 @@
 #include <memory>
 
 #include "base/status.hpp"
-#include "coll/replay.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::coll {
+
+namespace exchange {
+class kernel_replay;
+}
 
 /// Initiates a call in the host MPI, on the program's communicator or another with the same ranks.
 using host_form = std::function<int(MPI_Comm, MPI_Request*)>;
@@ -55,6 +58,21 @@ class deferred_call {
 
 /// A call that was begun. Null: it is the host MPI's from the start. An error: it was not begun.
 using started = result<std::shared_ptr<deferred_call>>;
+
+/// The agreement of all ranks of a persistent collective on its replay.
+class matching {
+ public:
+  matching() = default;
+  matching(const matching&) = delete;
+  matching& operator=(const matching&) = delete;
+  virtual ~matching() = default;
+
+  /// True once all ranks have come and agreed. Never waits.
+  virtual bool advance() noexcept = 0;
+  /// Once advance() has said true, to be called once: the replay. Null, at all ranks alike: the
+  /// collective stays with the host MPI or the progress engine.
+  virtual std::unique_ptr<exchange::kernel_replay> take() noexcept = 0;
+};
 
 /// What a persistent collective has of its own, so that ranks may start such requests in any order.
 /// Gone when the request has been freed at this rank.

@@ -40,14 +40,6 @@ int deferred_request::finish(MPI_Status* out) noexcept {
   return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
-int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept {
-  auto held = ticket::progress().lock();
-  const int code = take_handle(request);
-  if (code == MPI_SUCCESS)
-    enter(std::make_unique<deferred_request>(std::move(call), comm, *request));
-  return code;
-}
-
 // --- persistent ---
 
 int persistent_collective::start_on_host() noexcept {

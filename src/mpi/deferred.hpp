@@ -9,6 +9,7 @@
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/stream_request.hpp"
 
 namespace telpher::mpi {
@@ -33,9 +34,6 @@ class deferred_request final : public request_object {
   MPI_Request place_;
   std::unique_ptr<request_object> on_host_;
 };
-
-/// Gives the program a request for `call`.
-int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept;
 
 /// A persistent collective: each start is the next deferred call of its rounds.
 class persistent_collective final : public stream_request {
@@ -66,7 +64,7 @@ class persistent_collective final : public stream_request {
     return replay ? &replay->where() : nullptr;
   }
 
-  std::unique_ptr<coll::replay> replay;
+  std::unique_ptr<coll::exchange::kernel_replay> replay;
 
  private:
   int start_on_host() noexcept;
@@ -108,9 +106,11 @@ int start_collective(const char* call, MPI_Comm comm, const Described& what, con
   if (const int rc = entry::refuse_if_short(comm, call)) return rc;
   coll::started crossing = coll::between::defer(call, comm, what, host);
   if (!crossing) return host_mpi::fail(comm, call, crossing.error(), "to initiate it");
-  if (*crossing) return hold(std::move(*crossing), comm, request);
-  auto deferred = coll::exchange::defer(call, comm, what, host);
-  return deferred ? hold(std::move(deferred), comm, request) : host(comm, request);
+  std::shared_ptr<coll::deferred_call> deferred = std::move(*crossing);
+  if (!deferred) deferred = coll::exchange::defer(call, comm, what, host);
+  if (!deferred) return host(comm, request);
+  auto held = ticket::progress().lock();
+  return give_request<deferred_request>(request, std::move(deferred), comm);
 }
 
 }  // namespace telpher::mpi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives of telpher/stream.h: the non-blocking form of each, issued by the proxy. Arrays
-// are copied where they are significant. Those of neighbourhoods are in enqueue_neighbours.cpp.
+// are copied where they are significant.
+#include <functional>
+
 #include "coll/regions.hpp"
 #include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
@@ -42,29 +44,38 @@ bool is_root(int root, MPI_Comm comm) noexcept {
   return has_ranks(comm) && coll::group(comm).is_root(root);
 }
 
+/// The lengths of a neighbourhood's arrays; 0 as above.
+struct degrees {
+  explicit degrees(MPI_Comm comm) noexcept {
+    if (!has_ranks(comm)) return;
+    const coll::group ranks(comm);
+    in = ranks.in_degree();
+    out = ranks.out_degree();
+  }
+  int in = 0, out = 0;
+};
+
 }  // namespace
 
 extern "C" {
 
 int telpher_barrier_enqueue(MPI_Comm comm, void* native) {
-  return put("telpher_barrier_enqueue", comm, native,
-             [comm](MPI_Request* made) { return own_Ibarrier(comm, made); });
+  return put("telpher_barrier_enqueue", comm, native, std::bind_front(own_Ibarrier, comm));
 }
 
 int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                           void* native) {
-  return mpi::enqueue_collective(
-      "telpher_bcast_enqueue", comm, native, exchange::bcast(buffer, count, datatype, root),
-      [=](MPI_Request* made) { return own_Ibcast(buffer, count, datatype, root, comm, made); });
+  return mpi::enqueue_collective("telpher_bcast_enqueue", comm, native,
+                                 exchange::bcast(buffer, count, datatype, root),
+                                 std::bind_front(own_Ibcast, buffer, count, datatype, root, comm));
 }
 
 int telpher_gather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            void* native) {
-  return put("telpher_gather_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                       made);
-  });
+  return put("telpher_gather_enqueue", comm, native,
+             std::bind_front(own_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                             recvtype, root, comm));
 }
 
 int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -72,20 +83,16 @@ int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sen
                             MPI_Datatype recvtype, int root, MPI_Comm comm, void* native) {
   const int n = is_root(root, comm) ? peers_of(comm) : 0;
   return put("telpher_gatherv_enqueue", comm, native,
-             [=, own_recvcounts = copied(n > 0 ? recvcounts : nullptr, n),
-              own_displs = copied(n > 0 ? displs : nullptr, n)](MPI_Request* made) {
-               return own_Igatherv(sendbuf, sendcount, sendtype, recvbuf, own_recvcounts.data(),
-                                   own_displs.data(), recvtype, root, comm, made);
-             });
+             std::bind_front(own_Igatherv, sendbuf, sendcount, sendtype, recvbuf,
+                             copied(recvcounts, n), copied(displs, n), recvtype, root, comm));
 }
 
 int telpher_scatter_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                             MPI_Comm comm, void* native) {
-  return put("telpher_scatter_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                        made);
-  });
+  return put("telpher_scatter_enqueue", comm, native,
+             std::bind_front(own_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                             recvtype, root, comm));
 }
 
 int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const int displs[],
@@ -93,11 +100,8 @@ int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const 
                              MPI_Datatype recvtype, int root, MPI_Comm comm, void* native) {
   const int n = is_root(root, comm) ? peers_of(comm) : 0;
   return put("telpher_scatterv_enqueue", comm, native,
-             [=, own_sendcounts = copied(n > 0 ? sendcounts : nullptr, n),
-              own_displs = copied(n > 0 ? displs : nullptr, n)](MPI_Request* made) {
-               return own_Iscatterv(sendbuf, own_sendcounts.data(), own_displs.data(), sendtype,
-                                    recvbuf, recvcount, recvtype, root, comm, made);
-             });
+             std::bind_front(own_Iscatterv, sendbuf, copied(sendcounts, n), copied(displs, n),
+                             sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 
 int telpher_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -106,10 +110,8 @@ int telpher_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype s
   return mpi::enqueue_collective(
       "telpher_allgather_enqueue", comm, native,
       exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype),
-      [=](MPI_Request* made) {
-        return own_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                              made);
-      });
+      std::bind_front(own_Iallgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                      comm));
 }
 
 int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -117,11 +119,8 @@ int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype 
                                MPI_Datatype recvtype, MPI_Comm comm, void* native) {
   const int n = peers_of(comm);
   return put("telpher_allgatherv_enqueue", comm, native,
-             [=, own_recvcounts = copied(recvcounts, n),
-              own_displs = copied(displs, n)](MPI_Request* made) {
-               return own_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, own_recvcounts.data(),
-                                      own_displs.data(), recvtype, comm, made);
-             });
+             std::bind_front(own_Iallgatherv, sendbuf, sendcount, sendtype, recvbuf,
+                             copied(recvcounts, n), copied(displs, n), recvtype, comm));
 }
 
 int telpher_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -130,59 +129,45 @@ int telpher_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype se
   return mpi::enqueue_collective(
       "telpher_alltoall_enqueue", comm, native,
       exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype),
-      [=](MPI_Request* made) {
-        return own_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                             made);
-      });
+      std::bind_front(own_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                      comm));
 }
 
 int telpher_alltoallv_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                               void* native) {
-  const int n = peers_of(comm);
+  const int n = peers_of(comm), sent = sendbuf == MPI_IN_PLACE ? 0 : n;
   return put("telpher_alltoallv_enqueue", comm, native,
-             [=, own_sendcounts = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendcounts, n),
-              own_sdispls = copied(sendbuf == MPI_IN_PLACE ? nullptr : sdispls, n),
-              own_recvcounts = copied(recvcounts, n),
-              own_rdispls = copied(rdispls, n)](MPI_Request* made) {
-               return own_Ialltoallv(sendbuf, own_sendcounts.data(), own_sdispls.data(), sendtype,
-                                     recvbuf, own_recvcounts.data(), own_rdispls.data(), recvtype,
-                                     comm, made);
-             });
+             std::bind_front(own_Ialltoallv, sendbuf, copied(sendcounts, sent),
+                             copied(sdispls, sent), sendtype, recvbuf, copied(recvcounts, n),
+                             copied(rdispls, n), recvtype, comm));
 }
 
 int telpher_alltoallw_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
                               const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                               const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                               void* native) {
-  const int n = peers_of(comm);
-  return put("telpher_alltoallw_enqueue", comm, native,
-             [=, own_sendcounts = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendcounts, n),
-              own_sdispls = copied(sendbuf == MPI_IN_PLACE ? nullptr : sdispls, n),
-              own_sendtypes = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendtypes, n),
-              own_recvcounts = copied(recvcounts, n), own_rdispls = copied(rdispls, n),
-              own_recvtypes = copied(recvtypes, n)](MPI_Request* made) {
-               return own_Ialltoallw(sendbuf, own_sendcounts.data(), own_sdispls.data(),
-                                     own_sendtypes.data(), recvbuf, own_recvcounts.data(),
-                                     own_rdispls.data(), own_recvtypes.data(), comm, made);
-             });
+  const int n = peers_of(comm), sent = sendbuf == MPI_IN_PLACE ? 0 : n;
+  return put(
+      "telpher_alltoallw_enqueue", comm, native,
+      std::bind_front(own_Ialltoallw, sendbuf, copied(sendcounts, sent), copied(sdispls, sent),
+                      copied(sendtypes, sent), recvbuf, copied(recvcounts, n), copied(rdispls, n),
+                      copied(recvtypes, n), comm));
 }
 
 int telpher_reduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, int root, MPI_Comm comm, void* native) {
-  return put("telpher_reduce_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, made);
-  });
+  return put("telpher_reduce_enqueue", comm, native,
+             std::bind_front(own_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
 int telpher_allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm, void* native) {
   return mpi::enqueue_collective(
       "telpher_allreduce_enqueue", comm, native,
-      exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
-        return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
-      });
+      exchange::allreduce(sendbuf, recvbuf, count, datatype, op),
+      std::bind_front(own_Iallreduce, sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 int telpher_reduce_scatter_block_enqueue(const void* sendbuf, void* recvbuf, int recvcount,
@@ -191,35 +176,79 @@ int telpher_reduce_scatter_block_enqueue(const void* sendbuf, void* recvbuf, int
   return mpi::enqueue_collective(
       "telpher_reduce_scatter_block_enqueue", comm, native,
       exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op),
-      [=](MPI_Request* made) {
-        return own_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, made);
-      });
+      std::bind_front(own_Ireduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm));
 }
 
 int telpher_reduce_scatter_enqueue(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, void* native) {
   const int n = ranks_of(comm);
   return put("telpher_reduce_scatter_enqueue", comm, native,
-             [=, own_recvcounts = copied(recvcounts, n)](MPI_Request* made) {
-               return own_Ireduce_scatter(sendbuf, recvbuf, own_recvcounts.data(), datatype, op,
-                                          comm, made);
-             });
+             std::bind_front(own_Ireduce_scatter, sendbuf, recvbuf, copied(recvcounts, n), datatype,
+                             op, comm));
 }
 
 int telpher_scan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, void* native) {
   return mpi::enqueue_collective(
       "telpher_scan_enqueue", comm, native, exchange::scan(sendbuf, recvbuf, count, datatype, op),
-      [=](MPI_Request* made) {
-        return own_Iscan(sendbuf, recvbuf, count, datatype, op, comm, made);
-      });
+      std::bind_front(own_Iscan, sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 int telpher_exscan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, MPI_Comm comm, void* native) {
-  return put("telpher_exscan_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, made);
-  });
+  return put("telpher_exscan_enqueue", comm, native,
+             std::bind_front(own_Iexscan, sendbuf, recvbuf, count, datatype, op, comm));
+}
+
+// --- of neighbours ---
+
+int telpher_neighbor_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                       MPI_Comm comm, void* native) {
+  return put("telpher_neighbor_allgather_enqueue", comm, native,
+             std::bind_front(own_Ineighbor_allgather, sendbuf, sendcount, sendtype, recvbuf,
+                             recvcount, recvtype, comm));
+}
+
+int telpher_neighbor_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                        void* recvbuf, const int recvcounts[], const int displs[],
+                                        MPI_Datatype recvtype, MPI_Comm comm, void* native) {
+  const degrees n(comm);
+  return put("telpher_neighbor_allgatherv_enqueue", comm, native,
+             std::bind_front(own_Ineighbor_allgatherv, sendbuf, sendcount, sendtype, recvbuf,
+                             copied(recvcounts, n.in), copied(displs, n.in), recvtype, comm));
+}
+
+int telpher_neighbor_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, void* native) {
+  return put("telpher_neighbor_alltoall_enqueue", comm, native,
+             std::bind_front(own_Ineighbor_alltoall, sendbuf, sendcount, sendtype, recvbuf,
+                             recvcount, recvtype, comm));
+}
+
+int telpher_neighbor_alltoallv_enqueue(const void* sendbuf, const int sendcounts[],
+                                       const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                       const int recvcounts[], const int rdispls[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, void* native) {
+  const degrees n(comm);
+  return put("telpher_neighbor_alltoallv_enqueue", comm, native,
+             std::bind_front(own_Ineighbor_alltoallv, sendbuf, copied(sendcounts, n.out),
+                             copied(sdispls, n.out), sendtype, recvbuf, copied(recvcounts, n.in),
+                             copied(rdispls, n.in), recvtype, comm));
+}
+
+int telpher_neighbor_alltoallw_enqueue(const void* sendbuf, const int sendcounts[],
+                                       const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                       void* recvbuf, const int recvcounts[],
+                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                       MPI_Comm comm, void* native) {
+  const degrees n(comm);
+  return put("telpher_neighbor_alltoallw_enqueue", comm, native,
+             std::bind_front(own_Ineighbor_alltoallw, sendbuf, copied(sendcounts, n.out),
+                             copied(sdispls, n.out), copied(sendtypes, n.out), recvbuf,
+                             copied(recvcounts, n.in), copied(rdispls, n.in),
+                             copied(recvtypes, n.in), comm));
 }
 
 }  // extern "C"

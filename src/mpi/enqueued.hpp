@@ -161,13 +161,6 @@ int enqueue(const char* call, MPI_Comm comm, void* native, MPI_Status* out, Star
 }
 
 /// The same for operations that the program gets a request for.
-template <class Object, class... Arguments>
-int give_request(MPI_Request* request, Arguments&&... arguments) noexcept {
-  const int code = take_handle(request);
-  if (code == MPI_SUCCESS)
-    enter(std::make_unique<Object>(std::forward<Arguments>(arguments)..., *request));
-  return code;
-}
 int take_request(const std::shared_ptr<ending>& end, void* native, MPI_Request* request) noexcept;
 void drop_request(MPI_Request* request) noexcept;
 
@@ -186,9 +179,15 @@ int enqueue_with_request(const char* call, MPI_Comm comm, void* native, MPI_Requ
 /// A copy of an array of the program's, which may change it when the call has returned; nothing
 /// where there is none.
 template <class T>
-std::vector<T> copied(const T* array, int count) {
-  return array ? std::vector<T>(array, array + count) : std::vector<T>();
-}
+class copied {
+ public:
+  copied(const T* array, int count)
+      : all_(array ? std::vector<T>(array, array + count) : std::vector<T>()) {}
+  operator const T*() const noexcept { return all_.data(); }
+
+ private:
+  std::vector<T> all_;
+};
 
 /// Waits for requests in the order of a stream.
 int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,

@@ -15,7 +15,11 @@
 // Where an MPI has neither, nothing ends the handle natively, and such code waits for ever.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "host_mpi/host_mpi.hpp"
+#include "mpi/request_object.hpp"
 
 namespace telpher::mpi {
 
@@ -24,6 +28,14 @@ namespace telpher::mpi {
 /// for each message.
 int take_handle(MPI_Request* request) noexcept;
 void give_handle(MPI_Request request) noexcept;
+/// Gives the program a request of this kind, which is made with the handle behind its arguments.
+template <class Object, class... Arguments>
+int give_request(MPI_Request* request, Arguments&&... arguments) noexcept {
+  const int code = take_handle(request);
+  if (code == MPI_SUCCESS)
+    enter(std::make_unique<Object>(std::forward<Arguments>(arguments)..., *request));
+  return code;
+}
 
 /// From MPI_Init on, and before the host MPI's end: ends those that are not in use.
 void begin_handles() noexcept;

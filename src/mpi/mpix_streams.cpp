@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -59,9 +60,9 @@ int keep(void* native) noexcept {
 }
 
 /// The host MPI's function of the name, or an error that says that there is none.
-template <class Function, class... Arguments>
+template <class... Arguments>
 int call_host(const char* name, MPI_Comm comm, const char* why, Arguments... arguments) noexcept {
-  auto* const host = host_mpi::find_function<Function>(name);
+  auto* const host = host_mpi::find_function<int(Arguments...)>(name);
   if (host && !host_mpi::is_ours(reinterpret_cast<void*>(host))) return host(arguments...);
   return host_mpi::fail_with(comm, name, MPI_ERR_ARG, why);
 }
@@ -151,14 +152,13 @@ int MPIX_Stream_create(MPI_Info info, int* made) {
     case found::other:
       break;
   }
-  return call_host<int(MPI_Info, int*)>("MPIX_Stream_create", MPI_COMM_SELF, no_other_stream, info,
-                                        made);
+  return call_host("MPIX_Stream_create", MPI_COMM_SELF, no_other_stream, info, made);
 }
 
 int MPIX_Stream_free(int* gone) {
   void* native = nullptr;
   if (!native_of(*gone, native))
-    return call_host<int(int*)>("MPIX_Stream_free", MPI_COMM_SELF, "there is no such stream", gone);
+    return call_host("MPIX_Stream_free", MPI_COMM_SELF, "there is no such stream", gone);
   std::lock_guard lock(streams->mutex);
   streams->all[static_cast<std::size_t>(*gone - first_handle)].used = false;
   *gone = MPIX_STREAM_NULL;
@@ -170,8 +170,8 @@ int MPIX_Stream_comm_create(MPI_Comm comm, int of, MPI_Comm* newcomm) {
   name.handle = of;
   if (!native_of(of, name.native)) {
     if (host_mpi::find_function<void()>("MPIX_Stream_comm_create") || of != MPIX_STREAM_NULL)
-      return call_host<int(MPI_Comm, int, MPI_Comm*)>("MPIX_Stream_comm_create", comm,
-                                                      "there is no such stream", comm, of, newcomm);
+      return call_host("MPIX_Stream_comm_create", comm, "there is no such stream", comm, of,
+                       newcomm);
     return own_Comm_dup(comm, newcomm);
   }
   const int code = own_Comm_dup(comm, newcomm);
@@ -192,45 +192,43 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
 
 // --- point to point; the large-count forms beside them ---
 
-#define TELPHER_ENQUEUES(suffix, count_type)                                                      \
-  int MPIX_Send_enqueue##suffix(const void* buf, count_type count, MPI_Datatype datatype,         \
-                                int dest, int tag, MPI_Comm comm) {                               \
-    constexpr const char* call = "MPIX_Send_enqueue" #suffix;                                     \
-    void* native = nullptr;                                                                       \
-    if (own_stream(comm, native))                                                                 \
-      return mpi::enqueue_send({call, buf, count, datatype, dest, tag, comm}, native);            \
-    return call_host<int(const void*, count_type, MPI_Datatype, int, int, MPI_Comm)>(             \
-        call, comm, no_device_stream, buf, count, datatype, dest, tag, comm);                     \
-  }                                                                                               \
-  int MPIX_Recv_enqueue##suffix(void* buf, count_type count, MPI_Datatype datatype, int source,   \
-                                int tag, MPI_Comm comm, MPI_Status* status) {                     \
-    constexpr const char* call = "MPIX_Recv_enqueue" #suffix;                                     \
-    void* native = nullptr;                                                                       \
-    if (own_stream(comm, native))                                                                 \
-      return mpi::enqueue_receive({call, buf, count, datatype, source, tag, comm}, status,        \
-                                  native);                                                        \
-    return call_host<int(void*, count_type, MPI_Datatype, int, int, MPI_Comm, MPI_Status*)>(      \
-        call, comm, no_device_stream, buf, count, datatype, source, tag, comm, status);           \
-  }                                                                                               \
-  int MPIX_Isend_enqueue##suffix(const void* buf, count_type count, MPI_Datatype datatype,        \
-                                 int dest, int tag, MPI_Comm comm, MPI_Request* request) {        \
-    constexpr const char* call = "MPIX_Isend_enqueue" #suffix;                                    \
-    void* native = nullptr;                                                                       \
-    if (own_stream(comm, native))                                                                 \
-      return mpi::enqueue_isend({call, buf, count, datatype, dest, tag, comm}, request, native);  \
-    return call_host<int(const void*, count_type, MPI_Datatype, int, int, MPI_Comm,               \
-                         MPI_Request*)>(call, comm, no_device_stream, buf, count, datatype, dest, \
-                                        tag, comm, request);                                      \
-  }                                                                                               \
-  int MPIX_Irecv_enqueue##suffix(void* buf, count_type count, MPI_Datatype datatype, int source,  \
-                                 int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    constexpr const char* call = "MPIX_Irecv_enqueue" #suffix;                                    \
-    void* native = nullptr;                                                                       \
-    if (own_stream(comm, native))                                                                 \
-      return mpi::enqueue_ireceive({call, buf, count, datatype, source, tag, comm}, request,      \
-                                   native);                                                       \
-    return call_host<int(void*, count_type, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)>(     \
-        call, comm, no_device_stream, buf, count, datatype, source, tag, comm, request);          \
+#define TELPHER_ENQUEUES(suffix, count_type)                                                     \
+  int MPIX_Send_enqueue##suffix(const void* buf, count_type count, MPI_Datatype datatype,        \
+                                int dest, int tag, MPI_Comm comm) {                              \
+    constexpr const char* call = "MPIX_Send_enqueue" #suffix;                                    \
+    void* native = nullptr;                                                                      \
+    if (own_stream(comm, native))                                                                \
+      return mpi::enqueue_send({call, buf, count, datatype, dest, tag, comm}, native);           \
+    return call_host(call, comm, no_device_stream, buf, count, datatype, dest, tag, comm);       \
+  }                                                                                              \
+  int MPIX_Recv_enqueue##suffix(void* buf, count_type count, MPI_Datatype datatype, int source,  \
+                                int tag, MPI_Comm comm, MPI_Status* status) {                    \
+    constexpr const char* call = "MPIX_Recv_enqueue" #suffix;                                    \
+    void* native = nullptr;                                                                      \
+    if (own_stream(comm, native))                                                                \
+      return mpi::enqueue_receive({call, buf, count, datatype, source, tag, comm}, status,       \
+                                  native);                                                       \
+    return call_host(call, comm, no_device_stream, buf, count, datatype, source, tag, comm,      \
+                     status);                                                                    \
+  }                                                                                              \
+  int MPIX_Isend_enqueue##suffix(const void* buf, count_type count, MPI_Datatype datatype,       \
+                                 int dest, int tag, MPI_Comm comm, MPI_Request* request) {       \
+    constexpr const char* call = "MPIX_Isend_enqueue" #suffix;                                   \
+    void* native = nullptr;                                                                      \
+    if (own_stream(comm, native))                                                                \
+      return mpi::enqueue_isend({call, buf, count, datatype, dest, tag, comm}, request, native); \
+    return call_host(call, comm, no_device_stream, buf, count, datatype, dest, tag, comm,        \
+                     request);                                                                   \
+  }                                                                                              \
+  int MPIX_Irecv_enqueue##suffix(void* buf, count_type count, MPI_Datatype datatype, int source, \
+                                 int tag, MPI_Comm comm, MPI_Request* request) {                 \
+    constexpr const char* call = "MPIX_Irecv_enqueue" #suffix;                                   \
+    void* native = nullptr;                                                                      \
+    if (own_stream(comm, native))                                                                \
+      return mpi::enqueue_ireceive({call, buf, count, datatype, source, tag, comm}, request,     \
+                                   native);                                                      \
+    return call_host(call, comm, no_device_stream, buf, count, datatype, source, tag, comm,      \
+                     request);                                                                   \
   }
 
 TELPHER_ENQUEUES(, int)
@@ -241,9 +239,8 @@ int MPIX_Wait_enqueue(MPI_Request* request, MPI_Status* status) {
   void* native = nullptr;
   if (stream_of_request(*request, native))
     return mpi::enqueue_wait("MPIX_Wait_enqueue", 1, request, status, native);
-  return call_host<int(MPI_Request*, MPI_Status*)>(
-      "MPIX_Wait_enqueue", MPI_COMM_SELF, "it is no request of MPIX_Isend_enqueue or its kin",
-      request, status);
+  return call_host("MPIX_Wait_enqueue", MPI_COMM_SELF,
+                   "it is no request of MPIX_Isend_enqueue or its kin", request, status);
 }
 
 int MPIX_Waitall_enqueue(int count, MPI_Request all[], MPI_Status* statuses) {
@@ -254,43 +251,30 @@ int MPIX_Waitall_enqueue(int count, MPI_Request all[], MPI_Status* statuses) {
       return host_mpi::fail_with(MPI_COMM_SELF, "MPIX_Waitall_enqueue", MPI_ERR_REQUEST,
                                  "its requests must all be of enqueuing calls in one stream");
   if (!ours)
-    return call_host<int(int, MPI_Request*, MPI_Status*)>(
-        "MPIX_Waitall_enqueue", MPI_COMM_SELF,
-        "they are no requests of MPIX_Isend_enqueue or its kin", count, all, statuses);
+    return call_host("MPIX_Waitall_enqueue", MPI_COMM_SELF,
+                     "they are no requests of MPIX_Isend_enqueue or its kin", count, all, statuses);
   return mpi::enqueue_wait("MPIX_Waitall_enqueue", count, all, statuses, first);
 }
 
 // --- collectives ---
 
-int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                           MPI_Op op, MPI_Comm comm) {
-  void* native = nullptr;
-  if (own_stream(comm, native))
-    return mpi::enqueue_collective(
-        "MPIX_Allreduce_enqueue", comm, native,
-        coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
-          return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
-        });
-  return call_host<int(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm)>(
-      "MPIX_Allreduce_enqueue", comm, no_device_stream, sendbuf, recvbuf, count, datatype, op,
-      comm);
-}
+#define TELPHER_ALLREDUCES(suffix, count_type)                                                   \
+  int MPIX_Allreduce_enqueue##suffix(const void* sendbuf, void* recvbuf, count_type count,       \
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {          \
+    constexpr const char* call = "MPIX_Allreduce_enqueue" #suffix;                               \
+    void* native = nullptr;                                                                      \
+    if (own_stream(comm, native))                                                                \
+      return mpi::enqueue_collective(                                                            \
+          call, comm, native, coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op),  \
+          std::bind_front(own_Iallreduce##suffix, sendbuf, recvbuf, count, datatype, op, comm)); \
+    return call_host(call, comm, no_device_stream, sendbuf, recvbuf, count, datatype, op, comm); \
+  }
 
+TELPHER_ALLREDUCES(, int)
 #if TELPHER_HOST_HAS_Iallreduce_c
-int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count,
-                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  void* native = nullptr;
-  if (own_stream(comm, native))
-    return mpi::enqueue_collective(
-        "MPIX_Allreduce_enqueue_c", comm, native,
-        coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
-          return own_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, made);
-        });
-  return call_host<int(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm)>(
-      "MPIX_Allreduce_enqueue_c", comm, no_device_stream, sendbuf, recvbuf, count, datatype, op,
-      comm);
-}
+TELPHER_ALLREDUCES(_c, MPI_Count)
 #endif
+#undef TELPHER_ALLREDUCES
 
 #pragma GCC visibility pop
 

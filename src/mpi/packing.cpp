@@ -17,6 +17,14 @@ std::byte* bytes_at(const void* address, MPI_Count offset) noexcept {
   return static_cast<std::byte*>(const_cast<void*>(address)) + offset;
 }
 
+int fail_short_of_room(const packing& p, MPI_Count bytes, MPI_Count position) noexcept {
+  char what[128];
+  std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",
+                static_cast<long long>(bytes), static_cast<long long>(position),
+                static_cast<long long>(p.room));
+  return entry::fail(p.comm, p.call, status::truncated, what);
+}
+
 }  // namespace
 
 bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept {
@@ -40,11 +48,7 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
 
   auto held = ticket::progress().lock();
   if (position < 0 || bytes > p.room - position) {
-    char what[128];
-    std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",
-                  static_cast<long long>(bytes), static_cast<long long>(position),
-                  static_cast<long long>(p.room));
-    *code = entry::fail(p.comm, p.call, status::truncated, what);
+    *code = fail_short_of_room(p, bytes, position);
     return true;
   }
   const bool packs = p.to == packing::direction::pack;
@@ -101,13 +105,7 @@ int external(const packing& p, const char* datarep, MPI_Count position,
   if (memory::surely_host(p.typed) && memory::surely_host(p.packed)) return as_given();
   const MPI_Count bytes = p.count > 0 && position >= 0 ? external_bytes(p, datarep) : 0;
   if (bytes <= 0) return as_given();
-  if (bytes > p.room - position) {
-    char what[128];
-    std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",
-                  static_cast<long long>(bytes), static_cast<long long>(position),
-                  static_cast<long long>(p.room));
-    return entry::fail(p.comm, p.call, status::truncated, what);
-  }
+  if (bytes > p.room - position) return fail_short_of_room(p, bytes, position);
   int code = MPI_SUCCESS;
   status s = status::out_of_memory;
   try {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Enqueued collectives that come again. The first enqueued call of a kind on a communicator is
 // served by the proxy like any other; behind it the ranks agree on a replay of that kind
-// (coll/replay.hpp) which starts on any buffers. If they agree, calls of that kind are one kernel
-// in the program's stream each, from the `ahead`-th call after the first on (repeated.cpp). Neither
-// the proxy nor the host MPI takes part in these. If they do not agree, the proxy serves all calls.
+// (coll/exchange/replay.hpp) which starts on any buffers. If they agree, calls of that kind are one
+// kernel in the program's stream each, from the `ahead`-th call after the first on (repeated.cpp).
+// Neither the proxy nor the host MPI takes part in these. If they do not agree, the proxy serves
+// all calls.
 //
 // What the ranks do must not depend on when each of them learns of the agreement, or on what it
 // alone knows. So:
@@ -64,7 +65,7 @@ class repeated {
 
   const repeated_kind kind;
   std::atomic<state> now{state::unasked};
-  std::unique_ptr<coll::replay> replay;
+  std::unique_ptr<coll::exchange::kernel_replay> replay;
   std::unique_ptr<coll::matching> agreement;  // the proxy's
 
   // The program's thread's.

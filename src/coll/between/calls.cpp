@@ -19,13 +19,9 @@ namespace {
 /// and is compressed itself once more: so many errors as there are nodes.
 status count_errors(const site& s, std::optional<int> own) noexcept {
   constexpr int none = -(1 << 20);
-  const int mine = own.value_or(none);
-  int worst = none;
-  MPI_Request r = MPI_REQUEST_NULL;
-  if (pmpi::Iallreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, s.room->wire, &r) != MPI_SUCCESS ||
-      !wait_for(r, "the bound of compressed sums"))
-    return status::host_mpi_error;
-  if (worst > none)
+  std::array<std::int64_t, 1> bound{-own.value_or(none)};
+  if (!least(s.room->wire, bound)) return status::host_mpi_error;
+  if (const auto worst = static_cast<int>(-bound[0]); worst > none)
     codec::count_error(codec::method::zfp,
                        static_cast<double>(s.among.nodes.size()) * std::ldexp(1.0, worst));
   return status::ok;

@@ -26,14 +26,12 @@ bool has_memory_for(const Work& work) noexcept {
   }
 }
 
-/// Waits for a request of the host MPI; false if that fails. It polls instead of blocking in the
-/// host MPI, so that the wait has a bound (TELPHER_WAIT_TIMEOUT) when a node is lost.
-bool wait_for(MPI_Request r, const char* what) noexcept;
-
 /// The most values of one vote.
 constexpr std::size_t most_voted = 16;
 
-/// Collective: the least of each value over all ranks. False if the host MPI fails.
+/// Collective: the least of each value over all ranks. False if the host MPI fails. It polls
+/// instead of blocking in the host MPI, so that the wait has a bound (TELPHER_WAIT_TIMEOUT) when a
+/// node is lost.
 bool least(MPI_Comm comm, std::int64_t* values, std::size_t count) noexcept;
 template <std::size_t N>
 bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) noexcept {

@@ -76,17 +76,13 @@ auto block_from_each(operation what, const void* send, Count send_count, MPI_Dat
       },
       [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
-template <class Count>
-auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-               Count receive_count, MPI_Datatype receive_type) noexcept {
-  return block_from_each(operation::allgather, send, send_count, send_type, receive, receive_count,
-                         receive_type);
+template <class... A>
+auto allgather(const A&... a) noexcept {
+  return block_from_each(operation::allgather, a...);
 }
-template <class Count>
-auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-              Count receive_count, MPI_Datatype receive_type) noexcept {
-  return block_from_each(operation::alltoall, send, send_count, send_type, receive, receive_count,
-                         receive_type);
+template <class... A>
+auto alltoall(const A&... a) noexcept {
+  return block_from_each(operation::alltoall, a...);
 }
 
 template <class Count, class Displacement>
@@ -145,15 +141,19 @@ auto reduce_vector(operation what, const void* send, void* receive, Count count,
             type);
       });
 }
-template <class Count>
-auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type,
-               MPI_Op op) noexcept {
-  return reduce_vector(operation::allreduce, send, receive, count, type, op);
+template <class... A>
+auto allreduce(const A&... a) noexcept {
+  return reduce_vector(operation::allreduce, a...);
 }
-template <class Count>
-auto scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
-  return reduce_vector(operation::scan, send, receive, count, type, op);
+template <class... A>
+auto scan(const A&... a) noexcept {
+  return reduce_vector(operation::scan, a...);
 }
+template <class... A>
+auto reduce_scatter_block(const A&... a) noexcept {
+  return reduce_vector(operation::reduce_scatter_block, a...);
+}
+
 template <class Count>
 auto exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
   return described(operation::exscan, [=](arguments& a) {
@@ -161,12 +161,6 @@ auto exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI
     if (a.buffers(send, counts ? receive : nullptr)) a.reducing(count, type, op);
   });
 }
-template <class Count>
-auto reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,
-                          MPI_Op op) noexcept {
-  return reduce_vector(operation::reduce_scatter_block, send, receive, count, type, op);
-}
-
 template <class Count>
 auto reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
                     MPI_Op op) noexcept {

@@ -20,8 +20,8 @@ bool enabled() noexcept {
 }
 
 bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept {
+  if (!a.possible && c.protocol.leave_next_to_host()) return false;
   const std::uint64_t number = c.protocol.next_call();
-  if (!a.possible && c.leave_to_host(number)) return false;
   {
     auto held = ticket::progress().lock();
     ticket::peers().tidy_when_due();

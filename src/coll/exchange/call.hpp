@@ -68,7 +68,7 @@ class call final : public deferred_call {
     facts_.replayed = true;
     facts_.any_buffers = any_buffers;
   }
-  std::unique_ptr<replay> take_replay() noexcept { return std::move(replay_); }
+  std::unique_ptr<kernel_replay> take_replay() noexcept { return std::move(replay_); }
 
   /// What it waits for, as a sentence after "until".
   void describe(char* text, std::size_t size) const noexcept;

@@ -25,28 +25,13 @@ std::uint64_t reach(const std::vector<std::uint64_t>& counts,
 }
 
 extents without_in_place(const arguments& a) {
-  const std::uint64_t all = a.bytes * static_cast<std::uint64_t>(a.ranks);
-  switch (a.what) {
-    case operation::allgather:
-    case operation::gather:
-      return {a.bytes, all};
-    case operation::alltoall:
-      return {all, all};
-    case operation::scatter:
-    case operation::reduce_scatter_block:
-      return {all, a.bytes};
-    case operation::allgatherv:
-    case operation::gatherv:
-    case operation::alltoallv:
-      return {reach(a.own_counts, a.own_offsets), reach(a.output_counts, a.output_offsets)};
-    case operation::scatterv:
-      return {reach(a.own_counts, a.own_offsets),
-              a.output_counts.empty() ? 0 : a.output_counts[static_cast<std::size_t>(a.root)]};
-    case operation::reduce_scatter:
-      return {a.bytes, a.common[static_cast<std::size_t>(a.rank)] * a.grain};
-    default:
-      return {a.bytes, a.bytes};
-  }
+  if (a.what == operation::reduce_scatter)
+    return {a.bytes, a.common[static_cast<std::size_t>(a.rank)] * a.grain};
+  if (is_v_form(a.what))
+    return {reach(a.own_counts, a.own_offsets), reach(a.output_counts, a.output_offsets)};
+  const block_counts n = blocks_of(a);
+  return {a.bytes * static_cast<std::uint64_t>(n.sent),
+          a.bytes * static_cast<std::uint64_t>(n.received)};
 }
 
 // In place one buffer is both: the larger of the two counts.

@@ -107,7 +107,7 @@ class channel_matching final : public matching {
     if (!std::exchange(begun_, true)) call_.set_number(channel_.protocol.next_call());
     return over_ = call_.advance() != call::outcome::pending;
   }
-  std::unique_ptr<replay> take() noexcept override {
+  std::unique_ptr<kernel_replay> take() noexcept override {
     auto made = call_.take_replay();
     if (any_buffers_ && !made) channel_.release();
     return made;

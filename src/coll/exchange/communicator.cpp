@@ -148,13 +148,6 @@ communicator* communicator::ready_slow(MPI_Comm comm) noexcept {
   return c;
 }
 
-bool communicator::leave_to_host(std::uint64_t call) noexcept {
-  protocol.begin(call);
-  if (!protocol.may_propose()) return false;
-  protocol.propose(proposal::host);
-  return true;
-}
-
 void communicator::keep_order(MPI_Comm comm) noexcept {
   bool known = false;
   communicator* c = find(comm, known);

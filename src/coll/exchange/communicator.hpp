@@ -73,9 +73,6 @@ class communicator {
 
   /// Whether the state has been made, or has turned out not to be possible (phase::absent).
   bool joined() noexcept;
-  /// A blocking call that is not for the devices at this rank: it proposes the host MPI. False: it
-  /// cannot yet, and nothing was done.
-  bool leave_to_host(std::uint64_t call) noexcept;
   /// A non-blocking call is left to the host MPI.
   void decline(std::uint64_t call) noexcept;
 

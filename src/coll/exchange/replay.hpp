@@ -18,13 +18,12 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/reduction.hpp"
-#include "coll/replay.hpp"
 #include "kernel/kernel.hpp"
 #include "path/matched_room.hpp"
 
 namespace telpher::coll::exchange {
 
-class kernel_replay final : public replay {
+class kernel_replay {
  public:
   struct terms {
     choice chosen;
@@ -36,7 +35,9 @@ class kernel_replay final : public replay {
     int rank;
     std::function<void()> gone;  // called then; only where start_on() serves
   };
-  ~kernel_replay() override;
+  kernel_replay(const kernel_replay&) = delete;
+  kernel_replay& operator=(const kernel_replay&) = delete;
+  ~kernel_replay();
   /// Whether a choice can be replayed.
   static bool serves(const choice& c) noexcept;
   /// With its room, which peers may open.
@@ -54,11 +55,16 @@ class kernel_replay final : public replay {
   /// When all that the schedule needs is open.
   status compile() noexcept;
 
-  const memory::place& where() const noexcept override { return terms_.where; }
-  status start(device::stream s, bool captured) noexcept override;
-  status start_on(const void* input, void* output, device::stream s,
-                  bool captured) noexcept override;
-  std::uint32_t ended() const noexcept override;
+  /// The device of the program's memory, and of the streams that may start it.
+  const memory::place& where() const noexcept { return terms_.where; }
+  /// Starts it in a stream of the program's, which goes on when it is complete. `captured`: a graph
+  /// takes the stream's work.
+  status start(device::stream s, bool captured) noexcept;
+  /// Starts it on these buffers, which later starts use too. Only if it was matched for any
+  /// buffers.
+  status start_on(const void* input, void* output, device::stream s, bool captured) noexcept;
+  /// How many starts are over, modulo 2^32; each replay of a graph is one.
+  std::uint32_t ended() const noexcept;
 
   /// The room, if peers may still signal there when the last call has ended at this rank; or null.
   std::shared_ptr<path::matched_room> room_that_stays() const noexcept {

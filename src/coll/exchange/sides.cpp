@@ -21,12 +21,6 @@ void side::pack_as(const datatype::layout& l) noexcept {
   for (const part& p : parts) bytes += l.size * static_cast<std::uint64_t>(p.count);
 }
 
-namespace {
-
-/// How many blocks of `elements` make the buffer of each side: one for each rank, or one.
-struct block_counts {
-  std::int64_t sent = 1, received = 1;
-};
 block_counts blocks_of(const arguments& a) noexcept {
   switch (a.what) {
     case operation::alltoall:
@@ -41,6 +35,8 @@ block_counts blocks_of(const arguments& a) noexcept {
       return {1, 1};
   }
 }
+
+namespace {
 
 /// Elements of arrays of counts, whose places are known, or else `count` elements.
 side side_of(const void* buffer, MPI_Datatype of, std::int64_t count,

@@ -17,6 +17,12 @@ class arguments;
 /// Bytes of the vector, or of a rank's block, of a call whose longest vector has so many bytes.
 std::uint64_t block_bytes(const arguments& a, std::uint64_t longest) noexcept;
 
+/// How many blocks make the buffer of each side: one for each rank, or one.
+struct block_counts {
+  int sent = 1, received = 1;
+};
+block_counts blocks_of(const arguments& a) noexcept;
+
 /// Elements of a buffer that the call reads, or writes; no parts: it has none there.
 struct side {
   struct part {
