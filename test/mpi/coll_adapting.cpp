@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small collectives between nodes in which single ranks have another kind of memory, gaps or odd
-// addresses: each rank adapts its own buffers, so every call runs by the schedule.
+// Small collectives between nodes in which single ranks have another kind of memory, gaps, odd
+// addresses or MPI_BOTTOM: each rank adapts its own buffers, so every call runs by the schedule.
 #include <algorithm>
 
 #include "paths.hpp"
@@ -120,11 +120,49 @@ void check_odd_addresses(suite& s) {
   }
 }
 
+/// Small broadcasts in which some ranks have addresses in the type, of host and of device memory.
+void check_by_address(suite& s) {
+  constexpr int n = 30;
+  constexpr std::size_t half = n * sizeof(int);
+  buffer plain(kind::device, 2 * half), far(kind::device, half);
+  std::vector<int> near(n);
+  MPI_Aint places[2];
+  MPI_Get_address(near.data(), &places[0]);
+  MPI_Get_address(far.data(), &places[1]);
+  MPI_Datatype both;
+  MPI_Type_create_hindexed_block(2, n, places, MPI_INT, &both);
+  MPI_Type_commit(&both);
+  for (int call = 0; call < 6; ++call) {
+    s.note("by address, call %d", call);
+    const int root = call % s.ranks;
+    const std::vector<int> sent = made(2 * n, [&](int i) { return value(root, i, call); });
+    std::vector<int> v = s.rank == root ? sent : std::vector<int>(2 * n, -1);
+    const bool mixed = call > 0 && s.rank % 2 == call % 2;
+    copy(kind::device, plain.data(), v.data(), 2 * half);
+    copy(kind::host, near.data(), v.data(), half);
+    copy(kind::device, far.data(), v.data() + n, half);
+    if (mixed)
+      MPI_Bcast(MPI_BOTTOM, 1, both, root, MPI_COMM_WORLD);
+    else
+      MPI_Bcast(plain.data(), 2 * n, MPI_INT, root, MPI_COMM_WORLD);
+    check_path(s, "MPI_Bcast", call);
+    if (mixed) {
+      copy(kind::host, v.data(), near.data(), half);
+      copy(kind::device, v.data() + n, far.data(), half);
+    } else {
+      copy(kind::device, v.data(), plain.data(), 2 * half);
+    }
+    s.expect(v == sent, "what was broadcast is there");
+  }
+  MPI_Type_free(&both);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   s.run("adapting", [&] { check_adapting(s); });
   s.run("odd addresses", [&] { check_odd_addresses(s); });
+  s.run("by address", [&] { check_by_address(s); });
   return s.finish();
 }
