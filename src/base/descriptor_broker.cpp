@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -24,14 +25,19 @@ using std::chrono::milliseconds;
 
 constexpr std::uint32_t mark = 0x7e19e4fd;
 
+constexpr std::size_t most_at_once = 64;  // Linux lets a message carry 253 descriptors
+
 struct request {
   std::uint32_t mark;
-  std::uint32_t unused;
+  std::uint32_t first;  // of the offer's descriptors
   std::uint64_t number;
 };
 struct reply {
   std::uint32_t mark;
   std::int32_t outcome;
+  std::uint32_t all;   // descriptors that the offer has
+  std::uint32_t here;  // that come with this reply
+  std::uint64_t bytes[most_at_once];
 };
 
 abstract_address address_of(std::uint64_t process) noexcept {
@@ -74,45 +80,70 @@ bool readable(int socket, clock_type::time_point until) noexcept {
   }
 }
 
-bool send_reply(int peer, status outcome, int file) noexcept {
-  reply said{mark, static_cast<std::int32_t>(outcome)};
-  iovec part{&said, sizeof said};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (file >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof file);
-    std::memcpy(CMSG_DATA(header), &file, sizeof file);
-  }
-  return ::sendmsg(peer, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof said;
-}
-
-result<int> receive_reply(int server) noexcept {
+/// A reply with room for its descriptors.
+struct letter {
   reply said{};
   iovec part{&said, sizeof said};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(most_at_once * sizeof(int))] = {};
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t got = ::recvmsg(server, &message, MSG_CMSG_CLOEXEC);
-  int file = -1;
-  const cmsghdr* const header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN(sizeof file))
-    std::memcpy(&file, CMSG_DATA(header), sizeof file);
+  letter() noexcept {
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  letter(const letter&) = delete;
+  letter& operator=(const letter&) = delete;
+};
+
+// One that the program has closed spoils the whole offer.
+bool write_files(const std::vector<offered_file>& files, std::size_t first, letter& l) noexcept {
+  const std::size_t here = std::min(files.size() - first, most_at_once);
+  cmsghdr* const header = CMSG_FIRSTHDR(&l.message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(here * sizeof(int));
+  for (std::size_t i = 0; i < here; ++i) {
+    const int number = files[first + i].file.get();
+    if (number < 0) return false;
+    std::memcpy(CMSG_DATA(header) + i * sizeof number, &number, sizeof number);
+    l.said.bytes[i] = files[first + i].bytes;
+  }
+  l.message.msg_controllen = CMSG_SPACE(here * sizeof(int));
+  l.said.all = static_cast<std::uint32_t>(files.size());
+  l.said.here = static_cast<std::uint32_t>(here);
+  return true;
+}
+
+bool send_reply(int peer, const std::vector<offered_file>* files, std::size_t first) noexcept {
+  letter l;
+  l.said.mark = mark;
+  const bool good = files && first < files->size() && write_files(*files, first, l);
+  if (!good) l.message.msg_controllen = 0;
+  l.said.outcome = static_cast<std::int32_t>(good ? status::ok : status::not_supported);
+  return ::sendmsg(peer, &l.message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof l.said;
+}
+
+// Adds what has come. A process without room for all descriptors gets fewer of them.
+status receive_reply(int server, fetched_files& into, std::size_t& all) noexcept {
+  letter l;
+  const ssize_t got = ::recvmsg(server, &l.message, MSG_CMSG_CLOEXEC);
+  const cmsghdr* const header = got > 0 ? CMSG_FIRSTHDR(&l.message) : nullptr;
+  std::size_t count = 0;
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+    count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  bool kept = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+    kept = into.add(number, i < most_at_once ? l.said.bytes[i] : 0) && kept;
+  }
   if (got <= 0) return status::would_block;
-  const bool right = got == sizeof said && said.mark == mark;
-  if (right && said.outcome == static_cast<int>(status::ok) && file >= 0) return file;
-  if (file >= 0) ::close(file);
-  return right ? status::not_supported : status::corrupt;
+  if (got != sizeof l.said || l.said.mark != mark) return status::corrupt;
+  all = l.said.all;
+  const bool good = kept && l.said.outcome == static_cast<int>(status::ok) && count > 0 &&
+                    count == l.said.here && into.size() <= all;
+  return good ? status::ok : status::not_supported;
 }
 
 // While the server's queue is full, connect() answers EAGAIN. Any other error: nobody listens.
@@ -126,17 +157,34 @@ status connect_to(int socket, std::uint64_t process, clock_type::time_point unti
   return status::ok;
 }
 
-// would_block: the time is over, or the server has closed without a word.
-result<int> fetch_once(const offered_descriptor& one, clock_type::time_point until) noexcept {
+// Adds the descriptors behind those that are there. would_block: the time is over, or the server
+// has closed without a word.
+status fetch_once(const offered_descriptor& one, clock_type::time_point until, fetched_files& into,
+                  std::size_t& all) noexcept {
   const scoped connected(one ? new_socket() : -1);
   if (connected.number < 0) return status::not_supported;
   TELPHER_TRY(connect_to(connected.number, one.process, until));
   if (!same_user(connected.number)) return status::not_supported;
-  const request asked{mark, 0, one.number};
+  const request asked{mark, static_cast<std::uint32_t>(into.size()), one.number};
   if (::send(connected.number, &asked, sizeof asked, MSG_NOSIGNAL) != sizeof asked)
     return status::would_block;
-  return readable(connected.number, until) ? receive_reply(connected.number)
-                                           : result<int>(status::would_block);
+  return readable(connected.number, until) ? receive_reply(connected.number, into, all)
+                                           : status::would_block;
+}
+
+status fetch_some(const offered_descriptor& one, fetched_files& into, std::size_t& all) noexcept {
+  const auto until = clock_type::now() + descriptor_broker::patience;
+  for (;;) {
+    const status s = fetch_once(one, until, into, all);
+    if (s != status::would_block) return s;
+    if (clock_type::now() < until) continue;
+    TELPHER_WARN(
+        "the process behind socket '%s' does not send file descriptor %llu within %lld ms: is it "
+        "stopped?",
+        address_of(one.process).name(), static_cast<unsigned long long>(one.number),
+        static_cast<long long>(descriptor_broker::patience.count()));
+    return status::peer_lost;
+  }
 }
 
 }  // namespace
@@ -207,20 +255,31 @@ void descriptor_broker::answer(int peer) noexcept {
   const bool right = ::recv(peer, &asked, sizeof asked, 0) == sizeof asked && asked.mark == mark;
   const std::lock_guard lock(mutex_);
   const auto found = right ? offers_.find(asked.number) : offers_.end();
-  const int file = found == offers_.end() ? -1 : found->second.get();
-  if (!send_reply(peer, file < 0 ? status::not_supported : status::ok, file))
+  if (!send_reply(peer, found == offers_.end() ? nullptr : &found->second, asked.first))
     TELPHER_DEBUG("a process that asked for a file descriptor is gone: %m");
 }
 
 // --- offers ---
 
 result<offered_descriptor> descriptor_broker::offer(int opened) noexcept {
+  std::vector<offered_file> one;
   descriptor file(opened);
-  if (file.get() < 0) return status::not_supported;
+  try {
+    one.push_back({std::move(file), 0});
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  return offer(std::move(one));
+}
+
+result<offered_descriptor> descriptor_broker::offer(std::vector<offered_file>&& files) noexcept {
+  const auto closed = [](const offered_file& f) { return f.file.get() < 0; };
+  if (files.empty() || std::any_of(files.begin(), files.end(), closed))
+    return status::not_supported;
   const std::lock_guard lock(mutex_);
   TELPHER_TRY(start());
   try {
-    offers_.emplace(++numbers_, std::move(file));
+    offers_.emplace(++numbers_, std::move(files));
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
@@ -249,24 +308,42 @@ void descriptor_broker::stop() noexcept {
 
 std::size_t descriptor_broker::offers() const noexcept {
   const std::lock_guard lock(mutex_);
-  return offers_.size();
+  std::size_t all = 0;
+  for (const auto& one : offers_) all += one.second.size();
+  return all;
 }
 
 // --- a peer ---
 
-result<int> descriptor_broker::fetch(const offered_descriptor& one) noexcept {
-  const auto until = clock_type::now() + patience;
-  for (;;) {
-    auto got = fetch_once(one, until);
-    if (got.error() != status::would_block) return got;
-    if (clock_type::now() < until) continue;
-    TELPHER_WARN(
-        "the process behind socket '%s' does not send file descriptor %llu within %lld ms: is it "
-        "stopped?",
-        address_of(one.process).name(), static_cast<unsigned long long>(one.number),
-        static_cast<long long>(patience.count()));
-    return status::peer_lost;
+fetched_files::~fetched_files() {
+  for (const int number : numbers_)
+    if (number >= 0) ::close(number);
+}
+
+bool fetched_files::add(int number, std::size_t bytes) noexcept {
+  try {
+    bytes_.push_back(bytes);
+    numbers_.push_back(number);
+  } catch (const std::bad_alloc&) {
+    ::close(number);
+    return false;
   }
+  return true;
+}
+
+result<fetched_files> descriptor_broker::fetch_all(const offered_descriptor& one) noexcept {
+  fetched_files got;
+  std::size_t all = 0;
+  do {
+    TELPHER_TRY(fetch_some(one, got, all));
+  } while (got.size() < all);
+  return got;
+}
+
+result<int> descriptor_broker::fetch(const offered_descriptor& one) noexcept {
+  auto got = fetch_all(one);
+  TELPHER_TRY(got);
+  return got->size() == 1 ? result<int>(got->release_first()) : status::not_supported;
 }
 
 }  // namespace telpher

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -129,6 +130,75 @@ TEST_CASE(another_process_gets_the_descriptor_and_the_same_file) {
   there.kill();
   CHECK_EQ(size_of(*file), 4096);  // what was fetched stays open
   ::close(*file);
+}
+
+/// Files of 1, 2, ... bytes under one number.
+telpher::result<offered_descriptor> offer_several(long count) {
+  std::vector<telpher::offered_file> files;
+  for (long n = 1; n <= count; ++n)
+    files.push_back({telpher::descriptor(file_of(n)), static_cast<std::uint64_t>(n)});
+  return broker().offer(std::move(files));
+}
+
+/// How many of the files that were made here are open in this process.
+int open_files() {
+  int found = 0;
+  std::error_code none;
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd"))
+    found += std::filesystem::read_symlink(one.path(), none).string().starts_with("/memfd:telpher");
+  return found;
+}
+
+TEST_CASE(several_come_in_order_with_their_sizes_and_are_closed) {
+  const auto offer = offer_several(200);
+  REQUIRE(offer.has_value());
+  const kept_offer kept(*offer);
+  CHECK_EQ(broker().offers(), 200);
+  CHECK_EQ(fetched(kept.name()), no(status::not_supported));  // one was asked for
+  const auto before = open_files();
+  {
+    const auto got = descriptor_broker::fetch_all(kept.name());
+    REQUIRE(got.has_value());
+    REQUIRE(got->size() == 200);
+    for (std::size_t n = 0; n < 200; ++n) {
+      CHECK_EQ(got->bytes()[n], n + 1);
+      CHECK_EQ(size_of(got->numbers()[n]), static_cast<long>(n + 1));
+      CHECK(::fcntl(got->numbers()[n], F_GETFD) & FD_CLOEXEC);
+    }
+  }
+  CHECK_EQ(open_files(), before);
+}
+
+TEST_CASE(who_can_open_no_more_gets_none_of_several) {
+  const auto offer = offer_several(100);
+  REQUIRE(offer.has_value());
+  const kept_offer kept(*offer);
+  const pid_t poor = child([&] {
+    const auto before = open_files();
+    const int next = ::dup(0);
+    ::close(next);
+    const rlimit few{static_cast<rlim_t>(next + 80), static_cast<rlim_t>(next + 80)};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 1;
+    const auto got = descriptor_broker::fetch_all(kept.name());
+    if (got || got.error() != status::not_supported) return 2;
+    return open_files() == before ? 0 : 3;
+  });
+  CHECK_EQ(end_of(poor), 0);
+  CHECK(descriptor_broker::fetch_all(kept.name()).has_value());
+}
+
+TEST_CASE(of_several_one_that_the_program_closed_spoils_all) {
+  const int closed = file_of(5);
+  std::vector<telpher::offered_file> files;
+  files.push_back({telpher::descriptor(file_of(4)), 4});
+  files.push_back({telpher::descriptor(closed), 5});
+  const int moved = files.back().file.get();
+  const auto offer = broker().offer(std::move(files));
+  REQUIRE(offer.has_value());
+  const kept_offer kept(*offer);
+  ::syscall(SYS_close, moved);
+  CHECK_EQ(descriptor_broker::fetch_all(kept.name()).error(), status::not_supported);
+  CHECK_EQ(broker().offer(std::vector<telpher::offered_file>{}).error(), status::not_supported);
 }
 
 TEST_CASE(what_is_withdrawn_or_was_never_offered_is_not_sent) {
