@@ -12,35 +12,41 @@ namespace cuda_driver {
 using namespace telpher::bench::cuda_types;
 using address = unsigned long long;
 
-/// `bytes` is a multiple of `chunk_bytes`, and this of the device's granularity (2 MiB). `at`: a
-/// range that unmap_chunks has kept. Null if a call fails.
-inline void* map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes,
-                        void* at = nullptr) {
+/// Addresses for chunks; null if there are none to be had.
+inline void* reserve_chunks(std::size_t bytes) {
+  address base = 0;
+  if (call("cuMemAddressReserve", &base, bytes, std::size_t{0}, address{0}, address{0}) != 0)
+    return nullptr;
+  return reinterpret_cast<void*>(base);
+}
+inline bool unreserve_chunks(void* at, std::size_t bytes) {
+  return call("cuMemAddressFree", reinterpret_cast<address>(at), bytes) == 0;
+}
+
+/// `bytes` is a multiple of `chunk_bytes`, and this of the device's granularity (2 MiB).
+inline bool map_chunks(void* at, int device, bool exports, std::size_t bytes,
+                       std::size_t chunk_bytes) {
   allocation_properties wanted{};
   wanted.type = 1;
   wanted.handle_types = exports ? 1 : 0;
   wanted.where = {1, device};
   const access_description access{{1, device}, 3};
-  auto base = reinterpret_cast<address>(at);
-  if (!at && call("cuMemAddressReserve", &base, bytes, std::size_t{0}, address{0}, address{0}) != 0)
-    return nullptr;
+  const auto base = reinterpret_cast<address>(at);
   for (std::size_t done = 0; done < bytes; done += chunk_bytes) {
     address memory = 0;
     if (call("cuMemCreate", &memory, chunk_bytes,
              static_cast<const allocation_properties*>(&wanted), address{0}) != 0 ||
         call("cuMemMap", base + done, chunk_bytes, std::size_t{0}, memory, address{0}) != 0 ||
         call("cuMemRelease", memory) != 0)  // the mapping keeps it
-      return nullptr;
+      return false;
   }
-  if (call("cuMemSetAccess", base, bytes, &access, std::size_t{1}) != 0) return nullptr;
-  return reinterpret_cast<void*>(base);
+  return call("cuMemSetAccess", base, bytes, &access, std::size_t{1}) == 0;
 }
-
-/// `keeps`: the range stays reserved for map_chunks.
-inline bool unmap_chunks(void* at, std::size_t bytes, bool keeps) {
-  const auto base = reinterpret_cast<address>(at);
-  return call("cuMemUnmap", base, bytes) == 0 &&
-         (keeps || call("cuMemAddressFree", base, bytes) == 0);
+inline bool unmap_chunks(void* at, std::size_t bytes, std::size_t chunk_bytes) {
+  bool good = true;
+  for (std::size_t done = 0; done < bytes; done += chunk_bytes)
+    good = call("cuMemUnmap", reinterpret_cast<address>(at) + done, chunk_bytes) == 0 && good;
+  return good;
 }
 
 /// Memory of a stream-ordered pool whose memory other processes may import.

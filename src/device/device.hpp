@@ -134,14 +134,17 @@ class backend {
   virtual result<int> descriptor_export([[maybe_unused]] const pointer_info& info) noexcept {
     return status::not_supported;
   }
-  /// Maps `bytes` bytes, the size that the exporter's pointer_info has. The descriptor stays the
-  /// caller's and may be closed then.
-  virtual result<void*> descriptor_open([[maybe_unused]] int device, [[maybe_unused]] int file,
-                                        [[maybe_unused]] std::size_t bytes) noexcept {
+  /// Maps chunks side by side, all or none of them, and returns the address of the first one's
+  /// first byte. `bytes`: their sizes, which the exporter's pointer_info has. The descriptors stay
+  /// the caller's and may be closed then. Chunks may be open more than once.
+  virtual result<void*> descriptors_open([[maybe_unused]] int device,
+                                         [[maybe_unused]] std::span<const int> files,
+                                         [[maybe_unused]] chunk_sizes bytes) noexcept {
     return status::not_supported;
   }
-  virtual status descriptor_close([[maybe_unused]] int device, [[maybe_unused]] void* base,
-                                  [[maybe_unused]] std::size_t bytes) noexcept {
+  /// Takes the sizes with which it was opened.
+  virtual status descriptors_close([[maybe_unused]] int device, [[maybe_unused]] void* base,
+                                   [[maybe_unused]] chunk_sizes bytes) noexcept {
     return status::not_supported;
   }
 

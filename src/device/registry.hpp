@@ -37,7 +37,7 @@ std::span<const char* const> absent_reasons() noexcept;
 /// A plug-in exports this function under the name `telpher_create_backend`. discover() calls it
 /// with `interface_version`, after it has compared what both were built from (plugin.hpp); a
 /// plug-in of another version returns null.
-constexpr int interface_version = 10;
+constexpr int interface_version = 11;
 using create_function = backend*(int version);
 constexpr const char* create_symbol = "telpher_create_backend";
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <type_traits>
 
 namespace telpher::device {
@@ -33,19 +35,29 @@ struct pointer_info {
   bool exportable = false;       // other processes can open it
   bool is_chunk = false;  // mapped by the program (virtual memory management): exported as a file
                           // descriptor, and a buffer may reach into the next chunk
+  bool is_run = false;    // several chunks side by side, taken as one (memory/chunk_runs.hpp); no
+                          // back end says this
 };
 
 /// One block of a kernel that is a function of this process.
 using block_function = void (*)(const void* parameters, unsigned block, unsigned blocks);
 
 /// By what another process opens one whole allocation, as it travels in a ticket: a vendor's IPC
-/// handle, or where a file descriptor is to be fetched (memory/imported.hpp).
+/// handle, or where file descriptors of chunks are to be fetched (memory/imported.hpp).
 struct ipc_handle {
   static constexpr std::size_t capacity = 128;  // CUDA and HIP take 64, Level Zero by SYCL some 120
   std::uint8_t bytes[capacity];
-  bool by_descriptor;
+  std::uint32_t chunks;  // so many descriptors; 0: a vendor's handle
+  bool is_run() const noexcept { return chunks > 1; }
 };
 static_assert(std::is_trivially_copyable_v<ipc_handle>);
+
+/// The sizes of chunks that lie side by side.
+using chunk_sizes = std::span<const std::size_t>;
+
+inline std::size_t sum_of(chunk_sizes bytes) noexcept {
+  return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+}
 
 /// Handles of the vendor's objects; null means none.
 struct stream {

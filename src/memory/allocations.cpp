@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/settings.hpp"
+#include "memory/chunk_runs.hpp"
 
 namespace telpher::memory {
 namespace {
@@ -149,12 +150,17 @@ result<allocations::held> allocations::insert(facet::kind k, const allocation& a
 
 // --- closing ---
 
+bool allocations::is_used(const entry& e) const noexcept {
+  return e.users > 0 || (e.keepers > 0 && pauses_ > 0);
+}
+
 allocations::list::iterator allocations::close(shelf& s, list::iterator e) noexcept {
   s.bytes -= e->of.bytes;
   ++s.count.closes;
-  if (e->users == 0 || e->kind == facet::kind::imported) e->what.reset();
+  const bool at_once = e->users == 0 || e->kind == facet::kind::imported;
+  if (e->of.is_run ? !is_used(*e) : at_once) e->what.reset();
   if (e->users + e->keepers == 0) return s.entries.erase(e);
-  if (e->keepers > 0) revoked_.fetch_add(1, std::memory_order_relaxed);
+  if (e->keepers > 0 && !e->what) revoked_.fetch_add(1, std::memory_order_relaxed);
   e->ended = true;
   const auto next = std::next(e);
   ended_.splice(ended_.begin(), s.entries, e);
@@ -162,7 +168,7 @@ allocations::list::iterator allocations::close(shelf& s, list::iterator e) noexc
 }
 
 // An imported facet is closed even if somebody holds it. This is safe, because its owner may free
-// the allocation only
+// the allocation (but for a run of chunks) only
 // - after we have answered each message that was read from it or written into it. We answer when
 //   the last copy is done (path::transfer). Another thread may still be about to release its
 //   reference, but then only the count is outstanding, which guard_ protects as well;
@@ -195,7 +201,7 @@ void allocations::ended(std::int32_t process, std::uint64_t base,
 // An allocation that is named to us now is alive. So what lay at the same addresses has ended.
 void allocations::end_others(const allocation& now_there) noexcept {
   end_those([&](const allocation& one) {
-    return one.generation != now_there.generation && one.overlaps(now_there);
+    return one.generation != now_there.generation && one.excludes(now_there);
   });
 }
 
@@ -203,8 +209,7 @@ void allocations::some_ended(std::int32_t process) noexcept {
   const guard_threads lock(guard_);
   shelf& s = of(facet::kind::imported);
   for (auto e = s.entries.begin(); e != s.entries.end();) {
-    const bool used = e->users > 0 || (e->keepers > 0 && pauses_ > 0);
-    e = e->of.process == process && !used ? close(s, e) : std::next(e);
+    e = e->of.process == process && !is_used(*e) ? close(s, e) : std::next(e);
   }
 }
 
@@ -213,11 +218,21 @@ void allocations::look_again() noexcept {
   end_those([](const allocation& one) {
     if (one.process != allocation::own_process) return false;
     if (!one.owner->started()) return false;
+    if (one.is_run) return !run_is_there(one);
     device::pointer_info info;
     if (failed(one.owner->classify(reinterpret_cast<void*>(one.base), true, info))) return false;
     return info.kind != device::memory_kind::device || info.base != one.base ||
            info.generation != one.generation;
   });
+}
+
+// Those that were in use at their end, and that somebody keeps.
+void allocations::close_ended_runs() noexcept {
+  for (entry& e : ended_) {
+    if (!e.of.is_run || !e.what || is_used(e)) continue;
+    e.what.reset();
+    revoked_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void allocations::trim_to(facet::kind k, const limits& most) noexcept {
@@ -228,8 +243,7 @@ void allocations::trim_to(facet::kind k, const limits& most) noexcept {
   for (auto e = s.entries.end(); e != s.entries.begin();) {
     --e;
     const bool over = (e->keepers == 0 && s.entries.size() > most.entries) || s.bytes > most.bytes;
-    const bool used = e->users > 0 || (e->keepers > 0 && pauses_ > 0);
-    if (!used && (over || at - e->last_use > idle)) e = close(s, e);
+    if (!is_used(*e) && (over || at - e->last_use > idle)) e = close(s, e);
   }
 }
 
@@ -244,6 +258,7 @@ void allocations::tidy() noexcept {
   const auto next = now() + std::clamp(idle_limit() / 4, shortest, longest);
   due_ns_.store(next.count(), std::memory_order_relaxed);
   look_again();
+  close_ended_runs();
   for (std::size_t k = 0; k < kinds; ++k) {
     const auto each = static_cast<facet::kind>(k);
     trim_to(each, limits_of(each));

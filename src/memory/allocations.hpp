@@ -11,7 +11,8 @@
 //   on acquire() does not find its facets.
 // - When an allocation ends, its imported facet closes at once, even if it is held: until then CUDA
 //   opens no new allocation of the peer at the same addresses. Other facets close when nobody uses
-//   them.
+//   them. So does that of a run of chunks, which ends with one of its chunks while messages may use
+//   others, and which does not keep CUDA from opening anything.
 // - As long as its allocation lives, a facet in use (users > 0) is never closed.
 // - Each kind has a limit of entries and of bytes (exported facets: of entries only). Imported
 //   facets have a limit of idle time, too. The least recently used facet closes first.
@@ -45,16 +46,18 @@ struct allocation {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;
   std::uint64_t generation = 0;
+  bool is_run = false;  // memory/chunk_runs.hpp
 
   static allocation own(const place& p, const device::pointer_info& info) noexcept {
-    return {own_process, p.owner, info.base, info.bytes, info.generation};
+    return {own_process, p.owner, info.base, info.bytes, info.generation, info.is_run};
   }
   bool same(const allocation& o) const noexcept {
     return base == o.base && generation == o.generation && process == o.process && owner == o.owner;
   }
-  bool overlaps(const allocation& o) const noexcept {
-    return process == o.process && owner == o.owner && base < o.base + o.bytes &&
-           o.base < base + bytes;
+  /// Whether only one of the two can be alive. Runs overlap each other and their chunks.
+  bool excludes(const allocation& o) const noexcept {
+    return !is_run && !o.is_run && process == o.process && owner == o.owner &&
+           base < o.base + o.bytes && o.base < base + bytes;
   }
 };
 
@@ -190,11 +193,13 @@ class allocations {
   held find(facet::kind k, const allocation& a, const facet_user& user) noexcept;
   result<held> insert(facet::kind k, const allocation& a, const facet_user& user,
                       std::unique_ptr<facet> what) noexcept;
+  bool is_used(const entry& e) const noexcept;
   list::iterator close(shelf& s, list::iterator e) noexcept;
   template <class Test>
   void end_those(Test&& test) noexcept;
   void end_others(const allocation& now) noexcept;
   void look_again() noexcept;
+  void close_ended_runs() noexcept;
   void trim_to(facet::kind k, const limits& most) noexcept;
 
   std::mutex guard_;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/imported.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "memory/chunk_runs.hpp"
 #include "memory/held_streams.hpp"
 
 namespace telpher::memory {
@@ -21,7 +22,7 @@ std::atomic<std::uint64_t> refusals{0};
 
 struct exported final : facet {
   device::ipc_handle handle{};
-  kept_offer offer;  // of a chunk's file descriptor
+  kept_offer offer;  // of chunks' file descriptors
 };
 
 // --- mappings that are to be closed ---
@@ -31,13 +32,13 @@ struct opening {
   allocation there;
   place importer;
   std::byte* base = nullptr;
-  bool by_descriptor = false;
+  std::vector<std::size_t> chunks;  // their sizes; none: opened by a vendor's handle
 };
 
 void close_opened(const opening& o) noexcept {
   device::backend& b = *o.importer.owner;
-  static_cast<void>(o.by_descriptor ? b.descriptor_close(o.importer.device, o.base, o.there.bytes)
-                                    : b.ipc_close(o.importer.device, o.base));
+  static_cast<void>(o.chunks.empty() ? b.ipc_close(o.importer.device, o.base)
+                                     : b.descriptors_close(o.importer.device, o.base, o.chunks));
 }
 
 /// To close a mapping waits for all that runs on the device, so that may be put off. Meanwhile what
@@ -51,30 +52,30 @@ class closings {
     }
     held_streams::instance().call_when_free([this, o] { close(o); });
   }
-  /// What is open of the allocation, or null. not_supported: a former one at its addresses is still
-  /// open, and a vendor may refuse to open both.
-  result<std::byte*> take(const allocation& there, const place& importer) noexcept {
-    if (const auto found = look(there, importer)) return found;
+  /// What is open of the allocation; its base is null if nothing is. not_supported: a former one at
+  /// its addresses is still open, and a vendor may refuse to open both.
+  result<opening> take(const allocation& there, const place& importer) noexcept {
+    if (auto found = look(there, importer)) return found;
     held_streams::instance().make_needed_calls();
     return look(there, importer);
   }
 
  private:
-  result<std::byte*> look(const allocation& there, const place& importer) noexcept {
+  result<opening> look(const allocation& there, const place& importer) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& o) {
       return o.importer == importer && o.there.same(there);
     });
     if (found != all_.end()) {
-      std::byte* const base = found->base;
+      opening taken = std::move(*found);
       all_.erase(found);
-      return base;
+      return taken;
     }
     const bool in_its_way = std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
-      return !o.there.same(there) && o.there.overlaps(there);
+      return !o.there.same(there) && o.there.excludes(there);
     });
     if (in_its_way) return status::not_supported;
-    return nullptr;
+    return opening{there, importer, nullptr, {}};
   }
   void close(const opening& o) noexcept {
     {
@@ -96,12 +97,10 @@ lasting<closings> to_close;
 // --- facets ---
 
 struct imported final : facet {
-  allocation there;
-  place importer;
+  opening open;
   std::size_t bytes = 0;  // that are mapped and may be accessed
-  bool by_descriptor = false;
   ~imported() override {
-    if (base) to_close->add({there, importer, base, by_descriptor});
+    if (open.base) to_close->add(open);
   }
 };
 
@@ -113,6 +112,15 @@ std::size_t bytes_at(const place& importer, const void* address, std::size_t tol
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const bool known = info.kind == device::memory_kind::device && at - info.base < info.bytes;
   return known ? info.bytes - (at - info.base) : told;
+}
+
+// A back end knows of a run's chunks one by one.
+std::size_t bytes_of(const opening& o) noexcept {
+  std::size_t opened = 0;
+  for (std::size_t n = 0; n < std::max<std::size_t>(o.chunks.size(), 1); ++n)
+    if (opened < o.there.bytes)
+      opened += bytes_at(o.importer, o.base + opened, o.there.bytes - opened);
+  return opened;
 }
 
 // A mismatch is not an error: the message is staged, because the exporter can read its own memory.
@@ -131,48 +139,86 @@ status check_size(int process, std::size_t told, std::size_t opened) noexcept {
 
 static_assert(sizeof(offered_descriptor) <= device::ipc_handle::capacity);
 
-result<void*> open_chunk(const allocation& there, const place& importer,
-                         const device::ipc_handle& handle) noexcept {
+/// The runs that a back end would not open lately. To try that again costs as much as to open them.
+/// Used under the registry's lock.
+class refused_runs {
+ public:
+  bool hold(const allocation& there) const noexcept {
+    return std::any_of(last_.begin(), last_.end(),
+                       [&](const allocation& one) { return one.same(there); });
+  }
+  void add(const allocation& there) noexcept { last_[next_++ % last_.size()] = there; }
+
+ private:
+  std::array<allocation, 32> last_;
+  std::size_t next_ = 0;
+};
+lasting<refused_runs> not_opened;
+
+status open_chunks(const device::ipc_handle& handle, opening& out) noexcept {
+  if (out.there.is_run && not_opened->hold(out.there)) return status::not_supported;
   offered_descriptor offer;
   std::memcpy(&offer, handle.bytes, sizeof offer);
-  const auto file = descriptor_broker::fetch(offer);
-  if (!file) return status::not_supported;
-  auto opened = importer.owner->descriptor_open(importer.device, *file, there.bytes);
-  ::close(*file);
-  return opened;
-}
-
-status export_chunk(const place& p, const device::pointer_info& info, exported& out) noexcept {
-  const auto file = p.owner->descriptor_export(info);
-  TELPHER_TRY(file);
-  const auto offer = descriptor_broker::instance().offer(*file);
-  if (!offer) return status::not_supported;
-  out.offer = kept_offer(*offer);
-  out.handle = {};
-  out.handle.by_descriptor = true;
-  std::memcpy(out.handle.bytes, &*offer, sizeof *offer);
+  const auto files = descriptor_broker::fetch_all(offer);
+  if (!files || files->size() != handle.chunks || device::sum_of(files->bytes()) != out.there.bytes)
+    return status::not_supported;
+  try {
+    out.chunks = files->bytes();
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  const auto opened =
+      out.importer.owner->descriptors_open(out.importer.device, files->numbers(), out.chunks);
+  if (out.there.is_run && opened.error() == status::not_supported) not_opened->add(out.there);
+  TELPHER_TRY(opened);
+  out.base = static_cast<std::byte*>(*opened);
   return status::ok;
 }
 
+// out_of_memory: there are too many descriptors, which is better when others are closed.
+status export_chunks(const place& p, const device::pointer_info& info, exported& out) noexcept {
+  descriptor_broker& broker = descriptor_broker::instance();
+  try {
+    const auto chunks = info.is_run ? chunks_of(info) : std::vector<device::pointer_info>{info};
+    if (info.is_run && broker.offers() + chunks.size() > most_descriptors())
+      return status::out_of_memory;
+    std::vector<offered_file> files;
+    files.reserve(chunks.size());
+    for (const device::pointer_info& one : chunks) {
+      const auto file = p.owner->descriptor_export(one);
+      TELPHER_TRY(file);
+      files.push_back({descriptor(*file), one.bytes});
+    }
+    const auto offer = broker.offer(std::move(files));
+    if (!offer) return status::not_supported;
+    out.offer = kept_offer(*offer);
+    out.handle = {};
+    out.handle.chunks = static_cast<std::uint32_t>(chunks.size());
+    std::memcpy(out.handle.bytes, &*offer, sizeof *offer);
+    return status::ok;
+  } catch (const std::bad_alloc&) {
+    return status::not_supported;
+  }
+}
+
 // --- facets, made ---
+
+status open_by_handle(const device::ipc_handle& handle, opening& out) noexcept {
+  const auto opened = out.importer.owner->ipc_open(out.importer.device, handle);
+  TELPHER_TRY(opened);
+  out.base = static_cast<std::byte*>(*opened);
+  return status::ok;
+}
 
 result<std::unique_ptr<facet>> open(const allocation& there, const place& importer,
                                     const device::ipc_handle& handle) noexcept {
   auto made = std::unique_ptr<imported>(new (std::nothrow) imported);
   if (!made) return status::not_supported;
-  auto open_still = to_close->take(there, importer);
-  TELPHER_TRY(open_still);
-  made->base = *open_still;
-  made->by_descriptor = handle.by_descriptor;
-  if (!made->base) {
-    auto address = handle.by_descriptor ? open_chunk(there, importer, handle)
-                                        : importer.owner->ipc_open(importer.device, handle);
-    TELPHER_TRY(address);
-    made->base = static_cast<std::byte*>(*address);
-  }
-  made->there = there;
-  made->importer = importer;
-  made->bytes = bytes_at(importer, made->base, there.bytes);
+  opening& o = made->open;
+  TELPHER_TRY(to_close->take(there, importer).into(o));
+  if (!o.base) TELPHER_TRY(handle.chunks ? open_chunks(handle, o) : open_by_handle(handle, o));
+  made->base = o.base;
+  made->bytes = bytes_of(o);
   TELPHER_TRY(check_size(there.process, there.bytes, made->bytes));
   return std::unique_ptr<facet>(std::move(made));
 }
@@ -184,7 +230,7 @@ result<device::ipc_handle> export_handle(const place& p,
   const auto ask = [&]() noexcept -> result<std::unique_ptr<facet>> {
     auto made = std::unique_ptr<exported>(new (std::nothrow) exported);
     if (!made) return status::not_supported;
-    TELPHER_TRY(info.is_chunk ? export_chunk(p, info, *made)
+    TELPHER_TRY(info.is_chunk ? export_chunks(p, info, *made)
                               : p.owner->ipc_export(info).into(made->handle));
     return std::unique_ptr<facet>(std::move(made));
   };

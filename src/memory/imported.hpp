@@ -4,10 +4,11 @@
 // size that the back end reports for what was opened. So a damaged description cannot lead to an
 // access outside the mapping.
 //
-// Of a chunk that the program mapped itself (pointer_info::is_chunk) the handle names a file
-// descriptor, which the importer fetches from the exporter's process (base/descriptor_broker.hpp).
-// The exporter keeps it open for as long as the facet lives, so until it notices that the program
-// has unmapped the chunk; an importer closes it as soon as it has mapped the memory.
+// Of a chunk that the program mapped itself (pointer_info::is_chunk), or of a run of them
+// (memory/chunk_runs.hpp), the handle names the file descriptors, one a chunk. The importer fetches
+// these from the exporter's process (base/descriptor_broker.hpp) and maps the chunks side by side.
+// The exporter keeps them open for as long as the facet lives, so until it notices that the program
+// has unmapped a chunk; an importer closes them as soon as it has mapped the memory.
 #pragma once
 
 #include "memory/allocations.hpp"

@@ -61,6 +61,7 @@ void window::store(const void* from, std::size_t bytes) const noexcept {
 
 window open_window(const place& p, const device::pointer_info& info, const void* address) noexcept {
   if (info.cpu_accessible) return {p, static_cast<std::byte*>(const_cast<void*>(address)), false};
+  if (info.is_run) return {};  // a window shows one chunk
   if (without(p).load(std::memory_order_relaxed)) return {};
   const auto known = allocations::instance().acquire(facet::kind::window, allocation::own(p, info),
                                                      {p}, [&]() noexcept { return open(p, info); });

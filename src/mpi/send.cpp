@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "host_mpi/asserted.hpp"
+#include "memory/chunk_runs.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/unpacked_send.hpp"
@@ -37,7 +38,7 @@ status wait_for(const memory::pooled_event& e) noexcept {
 }
 
 // Memory that other processes cannot open (stream-ordered pools, mapped memory that was not made
-// for it, bytes of several chunks) is copied to memory of ours that they can: one copy inside the
+// for it) is copied to memory of ours that they can: one copy inside the
 // device instead of two through the host, when the work before has ended. not_supported,
 // out_of_memory: it stays as it is.
 status bounce(ticket::message& m, stream::work_before& before) noexcept {
@@ -146,10 +147,11 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const memory::place where = o.where;
   if (l->one_run(a.count)) {
     m.payload = {where, data + l->true_lower_bound, bytes};
-    m.info = o.info;
+    m.info = memory::holding(where, o.info, m.payload.data, bytes);
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
-    // Bytes that are mapped all the same, in several chunks or in memory that is little known.
+    // Bytes that are mapped all the same, in chunks that are no run or in memory that is little
+    // known.
     const bool apart = !whole && (m.info.is_chunk || !m.info.exportable);
     if (apart || (!m.info.exportable && bytes >= config().bounce_threshold)) {
       const status s = bounce(m, before);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "host_mpi/job.hpp"
+#include "memory/chunk_runs.hpp"
 #include "path/neighbours.hpp"
 #include "ticket/sends.hpp"
 
@@ -52,6 +53,15 @@ bool receiver_takes_it(const ticket::message& m, const datatype::strided& shape,
          linked(m.payload.where, peer);
 }
 
+/// What holds all blocks: they may lie in several chunks.
+device::pointer_info reached(const pt2pt::send_args& a, const datatype::layout& l,
+                             const ticket::message& m) noexcept {
+  if (!m.info.is_chunk || l.extent < 0) return m.info;
+  const auto* lowest = static_cast<const std::byte*>(a.buffer) + l.true_lower_bound;
+  const std::int64_t reach = l.true_extent + (a.count - 1) * l.extent;
+  return memory::holding(m.payload.where, m.info, lowest, static_cast<std::size_t>(reach));
+}
+
 }  // namespace
 
 path::send_end end_of(ticket::message& m, pt2pt::send_mode mode, int peer) noexcept {
@@ -70,11 +80,13 @@ bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
     return false;
   const auto count = static_cast<std::uint64_t>(a.count);
   const datatype::strided shape = datatype::strided_of(l, m.payload.data, count);
-  if (!shape.within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes, m.info.base,
-                    m.info.bytes))
+  const device::pointer_info whole = reached(a, l, m);
+  if (!shape.within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes, whole.base,
+                    whole.bytes))
     return false;
   const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
   if (!receiver_takes_it(m, shape, peer)) return false;
+  m.info = whole;
   path::send_end end = end_of(m, a.mode, peer);
   if (path::choose_eager(end)) return false;
   m.strided.emplace(datatype::hold(&l), a.buffer, a.count, shape);

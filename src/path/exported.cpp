@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/registry.hpp"
+#include "memory/chunk_runs.hpp"
 #include "path/neighbours.hpp"
 
 namespace telpher::path {
@@ -29,23 +30,24 @@ result<memory::place> importer_for(const exported_memory& there,
 
 status export_region(const region& r, const device::pointer_info& info,
                      exported_memory& out) noexcept {
+  const device::pointer_info whole = memory::holding(r.where, info, r.data, r.bytes);
   out = {};
   out.address = reinterpret_cast<std::uintptr_t>(r.data);
-  out.base = info.base;
-  out.allocation_bytes = info.bytes;
-  out.generation = info.generation;
+  out.base = whole.base;
+  out.allocation_bytes = whole.bytes;
+  out.generation = whole.generation;
   out.uuid = uuid_of(r.where);
   may_wait_on(r.where);  // announces to the other ranks that the device is used
   out.device = info.device;
   out.owner = info.owner;
-  if (!config().ipc) return status::ok;
-  // Bytes of several chunks have no handle. What lies behind them is not known.
-  if (info.is_chunk && !inside(r, info)) {
+  // Bytes of several chunks that are no run have no handle. What lies behind them is not known.
+  if (whole.is_chunk && !inside(r, whole)) {
     out.base = out.address;
     out.allocation_bytes = r.bytes;
     return status::ok;
   }
-  auto handle = memory::export_handle(r.where, info);
+  if (!config().ipc) return status::ok;
+  auto handle = memory::export_handle(r.where, whole);
   out.exportable = handle.has_value();
   if (handle) out.handle = *handle;
   return status::ok;
@@ -54,7 +56,7 @@ status export_region(const region& r, const device::pointer_info& info,
 result<memory::mapping> open_exported(int process, const exported_memory& there,
                                       const memory::place& importer) noexcept {
   return memory::import_memory({process, importer.owner, static_cast<std::uintptr_t>(there.base),
-                                there.allocation_bytes, there.generation},
+                                there.allocation_bytes, there.generation, there.handle.is_run()},
                                importer, there.handle);
 }
 

@@ -28,7 +28,8 @@ result<opened_memory> open_for(int process, const exported_memory& there,
                                const memory::place& where) noexcept;
 
 /// Describes a device region for another process; `info` comes from classify or describe of its
-/// address. A region of several chunks is its own allocation, and cannot be opened.
+/// address. Of several chunks it describes their run. If they are none, the region is its own
+/// allocation, and cannot be opened.
 status export_region(const region& r, const device::pointer_info& info,
                      exported_memory& out) noexcept;
 

@@ -16,41 +16,76 @@ namespace {
 using action = peer_request::action;
 constexpr std::size_t unit = 2 << 20;  // of CUDA's granularity
 
-/// Two chunks side by side on device 0; none where the back end has no such memory.
+/// Chunks side by side on device 0; none where the back end has no such memory.
 class chunks {
  public:
-  explicit chunks(bool exports) : exports_(exports) { map(nullptr); }
+  explicit chunks(bool exports, std::size_t count = 2) : bytes_(count * unit) {
+    if (!subject_is_emulated() && !on_cuda()) return;
+    base_ =
+        static_cast<std::uint8_t*>(subject_is_emulated() ? device::emu::reserve_chunks(0, bytes_)
+                                                         : cuda_driver::reserve_chunks(bytes_));
+    CHECK(base_ != nullptr);
+    if (base_) map(exports);
+  }
   ~chunks() {
-    if (base_) CHECK(unmap(false));
+    if (!base_) return;
+    unmap();
+    CHECK(subject_is_emulated() ? device::emu::unreserve_chunks(base_, bytes_)
+                                : cuda_driver::unreserve_chunks(base_, bytes_));
   }
   chunks(const chunks&) = delete;
   chunks& operator=(const chunks&) = delete;
 
-  std::uint8_t* data() const { return static_cast<std::uint8_t*>(base_); }
+  std::uint8_t* data() const { return base_; }
   explicit operator bool() const { return base_ != nullptr; }
   /// Other memory at the same addresses.
   void map_anew() {
-    void* const before = base_;
-    CHECK(unmap(true));
-    map(before);
-    CHECK_EQ(base_, before);
+    unmap();
+    map(true);
   }
 
  private:
-  void map(void* at) {
-    const bool cuda = std::strcmp(subject().name(), "cuda") == 0;
-    if (subject_is_emulated()) base_ = device::emu::map_chunks(0, exports_, 2 * unit, unit);
-    if (cuda) base_ = cuda_driver::map_chunks(0, exports_, 2 * unit, unit, at);
-    CHECK_EQ(base_ != nullptr, cuda || subject_is_emulated());
+  static bool on_cuda() { return std::strcmp(subject().name(), "cuda") == 0; }
+  void map(bool exports) {
+    CHECK(subject_is_emulated() ? device::emu::map_chunks(base_, exports, bytes_, unit)
+                                : cuda_driver::map_chunks(base_, 0, exports, bytes_, unit));
   }
-  bool unmap(bool keeps) {
-    return subject_is_emulated() ? device::emu::unmap_chunks(base_, 2 * unit)
-                                 : cuda_driver::unmap_chunks(base_, 2 * unit, keeps);
+  void unmap() {
+    CHECK(subject_is_emulated() ? device::emu::unmap_chunks(base_, bytes_)
+                                : cuda_driver::unmap_chunks(base_, bytes_, unit));
   }
 
-  bool exports_;
-  void* base_ = nullptr;
+  std::size_t bytes_;
+  std::uint8_t* base_ = nullptr;
 };
+
+/// Opened in this process by descriptors of its own.
+class opened {
+ public:
+  explicit opened(std::vector<int> files)
+      : files_(std::move(files)),
+        bytes_(files_.size(), unit),
+        base_(subject().descriptors_open(0, files_, bytes_)) {
+    for (const int file : files_) ::close(file);
+  }
+  ~opened() {
+    if (base_) CHECK_OK(subject().descriptors_close(0, *base_, bytes_));
+  }
+  opened(const opened&) = delete;
+  opened& operator=(const opened&) = delete;
+  const result<void*>& base() const { return base_; }
+
+ private:
+  std::vector<int> files_;
+  std::vector<std::size_t> bytes_;
+  result<void*> base_;
+};
+
+int descriptor_of(const void* address) {
+  const auto file = subject().descriptor_export(describe(address));
+  CHECK(file.has_value());
+  return file.value_or(-1);
+}
 
 /// The descriptor of a chunk, offered to the other process.
 class offered {
@@ -130,26 +165,60 @@ TEST_CASE(an_opened_chunk_is_device_memory_until_closed) {
   const chunks c(true);
   if (!c) return;
   write(c.data(), pattern(unit, 4), s);
-  const auto file = subject().descriptor_export(describe(c.data()));
-  REQUIRE(file.has_value());
-  const auto base = subject().descriptor_open(0, *file, unit);
-  ::close(*file);
-  REQUIRE(base.has_value());
-  const pointer_info info = describe(static_cast<char*>(*base) + 1000);
-  CHECK_EQ(info.kind, memory_kind::device);
-  CHECK_EQ(info.base, reinterpret_cast<std::uintptr_t>(*base));
-  CHECK_EQ(info.bytes, unit);
-  CHECK(read(*base, unit, s) == pattern(unit, 4));
-  CHECK_OK(subject().descriptor_close(0, *base, unit));
-  CHECK_EQ(kind_of(*base), memory_kind::host);
+  const void* base = nullptr;
+  {
+    const opened there({descriptor_of(c.data())});
+    REQUIRE(there.base().has_value());
+    base = *there.base();
+    const pointer_info info = describe(static_cast<const char*>(base) + 1000);
+    CHECK_EQ(info.kind, memory_kind::device);
+    CHECK_EQ(info.base, reinterpret_cast<std::uintptr_t>(base));
+    CHECK_EQ(info.bytes, unit);
+    CHECK(read(base, unit, s) == pattern(unit, 4));
+  }
+  CHECK_EQ(kind_of(base), memory_kind::host);
+}
+
+TEST_CASE(several_chunks_are_opened_side_by_side) {
+  const scoped_stream s;
+  const chunks c(true, 5);
+  if (!c) return;
+  write(c.data(), pattern(5 * unit, 6), s);
+  std::vector<int> files;
+  for (std::size_t n = 0; n < 5; ++n) files.push_back(descriptor_of(c.data() + n * unit));
+  const opened there(files), again({descriptor_of(c.data() + unit)});
+  REQUIRE(there.base().has_value() && again.base().has_value());  // one chunk twice
+  auto* const base = static_cast<std::uint8_t*>(*there.base());
+  CHECK(read(base, 5 * unit, s) == pattern(5 * unit, 6));
+  write(base + unit - 1000, pattern(2000, 7), s);  // over a border
+  CHECK(read(c.data() + unit - 1000, 2000, s) == pattern(2000, 7));
+  CHECK_EQ(kind_of(base + 5 * unit - 1), memory_kind::device);
+}
+
+TEST_CASE(of_several_chunks_all_are_opened_or_none) {
+  const scoped_stream s;
+  const chunks c(true, 3);
+  if (!c) return;
+  const auto before = subject_is_emulated() ? device::emu::count().imports : 0;
+  for (std::size_t bad = 0; bad < 3; ++bad) {
+    std::vector<int> files;
+    for (std::size_t n = 0; n < 3; ++n)
+      files.push_back(n == bad ? ::memfd_create("telpher-test", MFD_CLOEXEC)
+                               : descriptor_of(c.data() + n * unit));
+    const opened there(files);
+    CHECK_EQ(there.base().error(), status::not_supported);
+    if (subject_is_emulated()) CHECK_EQ(device::emu::count().imports, before);
+  }
+  const opened there({descriptor_of(c.data()), descriptor_of(c.data() + unit)});
+  CHECK(there.base().has_value());
 }
 
 TEST_CASE(what_was_not_made_for_it_is_not_exported) {
   const memory plain(memory_kind::device, 100);
   CHECK_EQ(error_of(subject().descriptor_export(describe(plain.data()))), status::not_supported);
   const int file = ::memfd_create("telpher-test", MFD_CLOEXEC);
-  CHECK_EQ(error_of(subject().descriptor_open(0, file, unit)), status::not_supported);
-  ::close(file);
+  const opened no_chunk({file});
+  CHECK_EQ(no_chunk.base().error(), status::not_supported);
   const chunks c(false);
   if (!c) return;
   const pointer_info info = describe(c.data());

@@ -44,8 +44,10 @@ struct served {
         return {subject().ipc_close(r.device, opened), false, {}};
       case action::open_chunk:
         return {open_chunk(r), false, {}};
-      case action::close_chunk:
-        return {subject().descriptor_close(r.device, opened, r.bytes), false, {}};
+      case action::close_chunk: {
+        const std::size_t bytes = r.bytes;
+        return {subject().descriptors_close(r.device, opened, {&bytes, 1}), false, {}};
+      }
       case action::make: {
         own = std::make_unique<memory>(memory_kind::device, r.bytes, r.device);
         write(own->data(), pattern(r.bytes, r.seed), stream);
@@ -77,7 +79,8 @@ struct served {
     std::memcpy(&offer, r.handle.bytes, sizeof offer);
     const auto file = descriptor_broker::fetch(offer);
     if (!file) return file.error();
-    const auto base = subject().descriptor_open(r.device, *file, r.bytes);
+    const std::size_t bytes = r.bytes;
+    const auto base = subject().descriptors_open(r.device, {&*file, 1}, {&bytes, 1});
     ::close(*file);
     if (base) opened = *base;
     return base.error();

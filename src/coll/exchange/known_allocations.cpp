@@ -12,8 +12,10 @@ bool is_same(const path::exported_memory& x, const path::exported_memory& y) noe
   return x.base == y.base && x.generation == y.generation;
 }
 
-bool overlap(const path::exported_memory& x, const path::exported_memory& y) noexcept {
-  return x.base < y.base + y.allocation_bytes && y.base < x.base + x.allocation_bytes;
+// Runs of chunks overlap while they live (memory/chunk_runs.hpp).
+bool exclude(const path::exported_memory& x, const path::exported_memory& y) noexcept {
+  return !x.handle.is_run() && !y.handle.is_run() && x.base < y.base + y.allocation_bytes &&
+         y.base < x.base + x.allocation_bytes;
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ bool known_allocations::map(const named& n, const memory::place& where, bool& fr
   fresh = true;
   // Allocations that overlap the new one have been freed.
   std::erase_if(all_,
-                [&](const entry& e) { return e.rank == n.rank && overlap(e.memory, n.memory); });
+                [&](const entry& e) { return e.rank == n.rank && exclude(e.memory, n.memory); });
   entry made{n.rank, n.memory, {}, n.call};
   if (n.process != of_this_rank) {
     auto opened = path::open_for(n.process, n.memory, where);

@@ -7,6 +7,7 @@
 // its pointer before the exporter frees the allocation, and the program frees at any time, in a
 // stream's order, without this library's being told. So imports could not be kept between messages.
 #include <cstdint>
+#include <span>
 
 #include "device/cuda/driver.hpp"
 
@@ -49,15 +50,47 @@ cudaError_t refused(CUresult r) noexcept {
   }
 }
 
-CUresult map_at(CUdeviceptr at, std::size_t bytes, int device,
-                CUmemGenericAllocationHandle memory) noexcept {
-  if (const CUresult r = driver.cuMemMap(at, bytes, 0, memory, 0); r != CUDA_SUCCESS) return r;
+// Each mapping is unmapped by a call of its own: CUDA's documentation speaks of the range of one.
+CUresult unmap_all(CUdeviceptr at, chunk_sizes bytes) noexcept {
+  CUresult all = CUDA_SUCCESS;
+  for (const std::size_t one : bytes) {
+    const CUresult r = driver.cuMemUnmap(at, one);
+    if (all == CUDA_SUCCESS) all = r;
+    at += one;
+  }
+  return all;
+}
+
+CUresult map_one(CUdeviceptr at, int file, std::size_t bytes) noexcept {
+  CUmemGenericAllocationHandle memory = 0;
+  const auto number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(file));
+  CUresult r = driver.cuMemImportFromShareableHandle(&memory, number, by_file);
+  if (r != CUDA_SUCCESS) return r;
+  r = driver.cuMemMap(at, bytes, 0, memory, 0);
+  driver.cuMemRelease(memory);  // the mapping keeps it
+  return r;
+}
+
+// Side by side from `at` on; where one fails, none stays.
+CUresult map_all(CUdeviceptr at, int device, std::span<const int> files,
+                 chunk_sizes bytes) noexcept {
+  CUdeviceptr end = at;
+  CUresult r = CUDA_SUCCESS;
+  std::size_t mapped = 0;
+  for (; mapped < files.size() && r == CUDA_SUCCESS; ++mapped) {
+    r = map_one(end, files[mapped], bytes[mapped]);
+    end += bytes[mapped];
+  }
+  if (r != CUDA_SUCCESS) {
+    unmap_all(at, bytes.first(mapped - 1));
+    return r;
+  }
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  const CUresult r = driver.cuMemSetAccess(at, bytes, &access, 1);
-  if (r != CUDA_SUCCESS) driver.cuMemUnmap(at, bytes);
+  r = driver.cuMemSetAccess(at, end - at, &access, 1);
+  if (r != CUDA_SUCCESS) unmap_all(at, bytes);
   return r;
 }
 
@@ -95,27 +128,24 @@ cudaError_t cuda_rt::descriptor_get(int* file, const pointer_info& info) noexcep
   return refused(exported);
 }
 
-cudaError_t cuda_rt::descriptor_open(void** address, int device, int file,
-                                     std::size_t bytes) noexcept {
-  CUmemGenericAllocationHandle memory = 0;
-  const auto number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(file));
-  CUresult r = driver.cuMemImportFromShareableHandle(&memory, number, by_file);
-  if (r != CUDA_SUCCESS) return refused(r);
+// Sizes are multiples of the memory's granularity, as cuMemMap wants it. So chunks side by side
+// begin where a chunk may.
+cudaError_t cuda_rt::descriptors_open(void** address, int device, std::span<const int> files,
+                                      chunk_sizes bytes) noexcept {
   CUdeviceptr at = 0;
-  r = driver.cuMemAddressReserve(&at, bytes, 0, 0, 0);
-  if (r == CUDA_SUCCESS) {
-    r = map_at(at, bytes, device, memory);
-    if (r != CUDA_SUCCESS) driver.cuMemAddressFree(at, bytes);
-  }
-  driver.cuMemRelease(memory);  // the mapping keeps it
+  const std::size_t all = sum_of(bytes);
+  CUresult r = driver.cuMemAddressReserve(&at, all, 0, 0, 0);
+  if (r != CUDA_SUCCESS) return refused(r);
+  r = map_all(at, device, files, bytes);
+  if (r != CUDA_SUCCESS) driver.cuMemAddressFree(at, all);
   *address = reinterpret_cast<void*>(at);
   return refused(r);
 }
 
-cudaError_t cuda_rt::descriptor_close(void* address, std::size_t bytes) noexcept {
+cudaError_t cuda_rt::descriptors_close(void* address, chunk_sizes bytes) noexcept {
   const auto at = reinterpret_cast<CUdeviceptr>(address);
-  const CUresult r = driver.cuMemUnmap(at, bytes);
-  return runtime_error(r == CUDA_SUCCESS ? driver.cuMemAddressFree(at, bytes) : r);
+  const CUresult r = unmap_all(at, bytes);
+  return runtime_error(r == CUDA_SUCCESS ? driver.cuMemAddressFree(at, sum_of(bytes)) : r);
 }
 
 }  // namespace telpher::device::cuda

@@ -294,6 +294,6 @@ cudaError_t cuda_rt::synchronise_default() noexcept {
   return cudaStreamSynchronize(cudaStreamPerThread);
 }
 
-static_assert(gpurt::gpu_runtime<cuda_rt>);
+static_assert(gpurt::gpu_runtime<cuda_rt> && gpurt::gives_descriptors<cuda_rt>);
 
 }  // namespace telpher::device::cuda

@@ -75,9 +75,9 @@ struct cuda_rt {
   static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
   static error_type ipc_close(void* address) noexcept { return cudaIpcCloseMemHandle(address); }
   static error_type descriptor_get(int* file, const pointer_info& info) noexcept;
-  static error_type descriptor_open(void** address, int device, int file,
-                                    std::size_t bytes) noexcept;
-  static error_type descriptor_close(void* address, std::size_t bytes) noexcept;
+  static error_type descriptors_open(void** address, int device, std::span<const int> files,
+                                     chunk_sizes bytes) noexcept;
+  static error_type descriptors_close(void* address, chunk_sizes bytes) noexcept;
   static status map_for_cpu(const pointer_info& info, void** window) noexcept;
   static void unmap_for_cpu(const pointer_info& info, void* window) noexcept;
   static bool windows_write_combined(int) noexcept { return true; }

@@ -58,14 +58,20 @@ class arena {
   error ipc_close(void* address) noexcept;
 
   // --- chunks (chunks.cpp) ---
-  /// Maps chunks of that size, a multiple of a page, side by side. `exports`: as descriptors.
-  error map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes,
-                   void** address) noexcept;
-  /// Unmaps all chunks that begin in the range; one begins at `address`.
+  /// Addresses of a device, whole pages, at which nothing else will be.
+  error reserve(int device, std::size_t bytes, void** address) noexcept;
+  /// Gives them back; nothing may be mapped there.
+  error unreserve(void* address, std::size_t bytes) noexcept;
+  /// Maps chunks of that size, a multiple of a page, side by side at reserved addresses. `exports`:
+  /// as descriptors.
+  error map_chunks(void* address, bool exports, std::size_t bytes,
+                   std::size_t chunk_bytes) noexcept;
+  /// Unmaps all chunks that begin in the range; one begins at `address`. It stays reserved.
   error unmap_chunks(void* address, std::size_t bytes) noexcept;
   error descriptor_get(const pointer_info& info, int* file) noexcept;
-  error descriptor_open(int device, int file, std::size_t bytes, void** address) noexcept;
-  error descriptor_close(void* address, std::size_t bytes) noexcept;
+  error descriptors_open(int device, std::span<const int> files, chunk_sizes bytes,
+                         void** address) noexcept;
+  error descriptors_close(void* address, std::size_t bytes) noexcept;
 
   enum class origin : std::uint8_t { own, mapped, imported, made_host, registered };
   /// The number of ranges of an origin and kind.
@@ -107,6 +113,7 @@ class arena {
   void drop_import(range_map::iterator at) noexcept;
   bool show(std::uintptr_t base, std::size_t mapped, int file, std::size_t at) noexcept;
   bool map_chunk(std::uintptr_t base, std::size_t bytes, int device, bool exports) noexcept;
+  bool is_free(std::uintptr_t base, std::size_t bytes) noexcept;
   void unmap_locked(std::uintptr_t base, std::size_t bytes) noexcept;
 
   std::shared_mutex mutex_;

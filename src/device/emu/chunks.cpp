@@ -13,6 +13,8 @@
 
 #include "base/log.hpp"
 #include "device/emu/arena.hpp"
+#include "device/emu/emu.hpp"
+#include "device/emu/engine.hpp"
 
 namespace telpher::device::emu {
 namespace {
@@ -71,20 +73,42 @@ bool arena::map_chunk(std::uintptr_t base, std::size_t bytes, int device, bool e
   return true;
 }
 
-error arena::map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes,
-                        void** address) noexcept {
-  if (device < 0 || device >= devices_ || bytes == 0 || chunk_bytes == 0 || chunk_bytes % page)
-    return error::invalid_value;
+error arena::reserve(int device, std::size_t bytes, void** address) noexcept {
+  if (device < 0 || device >= devices_ || bytes == 0 || bytes % page) return error::invalid_value;
   const std::unique_lock lock(mutex_);
-  const std::size_t all = whole_pages(bytes);
-  const std::size_t offset = bytes > heap_bytes_ ? range_pool::none : heaps_[device].pool.take(all);
+  const std::size_t offset =
+      bytes > heap_bytes_ ? range_pool::none : heaps_[device].pool.take(bytes);
   if (offset == range_pool::none) return error::out_of_memory;
-  const std::uintptr_t base = window_ + heap_bytes_ * static_cast<std::size_t>(device) + offset;
-  *address = reinterpret_cast<void*>(base);
+  *address =
+      reinterpret_cast<void*>(window_ + heap_bytes_ * static_cast<std::size_t>(device) + offset);
+  return error::success;
+}
+
+error arena::unreserve(void* address, std::size_t bytes) noexcept {
+  const std::unique_lock lock(mutex_);
+  const std::size_t at = reinterpret_cast<std::uintptr_t>(address) - window_;
+  if (at >= import_offset_ || bytes > import_offset_ - at || !is_free(window_ + at, bytes))
+    return error::invalid_value;
+  heaps_[at / heap_bytes_].pool.give(at % heap_bytes_, bytes);
+  return error::success;
+}
+
+bool arena::is_free(std::uintptr_t base, std::size_t bytes) noexcept {
+  const auto next = ranges_.lower_bound(base);
+  return find(base) == ranges_.end() && (next == ranges_.end() || next->first - base >= bytes);
+}
+
+error arena::map_chunks(void* address, bool exports, std::size_t bytes,
+                        std::size_t chunk_bytes) noexcept {
+  const std::unique_lock lock(mutex_);
+  const auto base = reinterpret_cast<std::uintptr_t>(address);
+  if (base - window_ >= import_offset_ || bytes == 0 || chunk_bytes == 0 || chunk_bytes % page ||
+      !is_free(base, whole_pages(bytes)))
+    return error::invalid_value;
+  const auto device = static_cast<int>((base - window_) / heap_bytes_);
   for (std::size_t at = 0; at < bytes; at += chunk_bytes)
     if (!map_chunk(base + at, std::min(chunk_bytes, bytes - at), device, exports)) {
       unmap_locked(base, at);
-      heaps_[device].pool.give(offset + whole_pages(at), all - whole_pages(at));
       return error::out_of_memory;
     }
   return error::success;
@@ -94,12 +118,10 @@ error arena::map_chunks(int device, bool exports, std::size_t bytes, std::size_t
 void arena::unmap_locked(std::uintptr_t base, std::size_t bytes) noexcept {
   for (auto at = ranges_.lower_bound(base); at != ranges_.end() && at->first - base < bytes;) {
     const heap& h = heaps_[at->second.device];
-    const std::size_t mapped = at->second.mapped;
     const std::size_t offset =
         at->first - window_ - heap_bytes_ * static_cast<std::size_t>(at->second.device);
-    if (!show(at->first, mapped, h.file.get(), offset))
+    if (!show(at->first, at->second.mapped, h.file.get(), offset))
       TELPHER_DEBUG("the emulated device's heap cannot be mapped again: %m");
-    heaps_[at->second.device].pool.give(offset, mapped);
     at = ranges_.erase(at);
   }
 }
@@ -123,32 +145,37 @@ error arena::descriptor_get(const pointer_info& info, int* file) noexcept {
   return *file < 0 ? error::not_supported : error::success;
 }
 
-error arena::descriptor_open(int device, int file, std::size_t bytes, void** address) noexcept {
-  const std::size_t mapped = whole_pages(bytes);
+error arena::descriptors_open(int device, std::span<const int> files, chunk_sizes bytes,
+                              void** address) noexcept {
   const topology& t = topology::instance();
-  const int theirs = bytes == 0 ? -1 : device_of_file(file, mapped);
-  if (theirs < 0 || theirs >= t.devices) return error::not_supported;
-  if (theirs != device && t.links[device][theirs].kind == distance::unreachable)
-    return error::not_supported;
+  std::size_t mapped = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const bool goes_on = i + 1 < files.size();
+    const int theirs = bytes[i] == 0 || (goes_on && bytes[i] % page)
+                           ? -1
+                           : device_of_file(files[i], whole_pages(bytes[i]));
+    if (theirs < 0 || theirs >= t.devices) return error::not_supported;
+    if (theirs != device && t.links[device][theirs].kind == distance::unreachable)
+      return error::not_supported;
+    mapped += whole_pages(bytes[i]);
+  }
   const std::unique_lock lock(mutex_);
-  const std::size_t offset = imports_.take(mapped);
+  const std::size_t offset = mapped == 0 ? range_pool::none : imports_.take(mapped);
   if (offset == range_pool::none) return error::not_supported;
   const std::uintptr_t base = window_ + import_offset_ + offset;
-  if (!show(base, mapped, file, 0)) {
-    imports_.give(offset, mapped);
-    return error::not_supported;
-  }
-  ranges_[base] = {bytes,
-                   mapped,
-                   next_generation_++,
-                   static_cast<std::int16_t>(device),
-                   memory_kind::device,
-                   origin::imported};
+  range whole{sum_of(bytes),       mapped,
+              next_generation_++,  static_cast<std::int16_t>(device),
+              memory_kind::device, origin::imported};
+  const auto made = ranges_.emplace(base, std::move(whole)).first;
+  std::uintptr_t at = base;
+  for (std::size_t i = 0; i < files.size(); at += whole_pages(bytes[i++]))
+    if (!show(at, whole_pages(bytes[i]), files[i], 0))
+      return drop_import(made), error::not_supported;
   *address = reinterpret_cast<void*>(base);
   return error::success;
 }
 
-error arena::descriptor_close(void* address, std::size_t bytes) noexcept {
+error arena::descriptors_close(void* address, std::size_t bytes) noexcept {
   const std::unique_lock lock(mutex_);
   const auto at = ranges_.find(reinterpret_cast<std::uintptr_t>(address));
   if (at == ranges_.end() || at->second.from != origin::imported ||
@@ -156,6 +183,29 @@ error arena::descriptor_close(void* address, std::size_t bytes) noexcept {
     return error::invalid_value;
   drop_import(at);
   return error::success;
+}
+
+// --- what tests see ---
+
+void* reserve_chunks(int device, std::size_t bytes) noexcept {
+  arena& a = arena::instance();
+  void* address = nullptr;
+  return a.start() && a.reserve(device, bytes, &address) == error::success ? address : nullptr;
+}
+
+bool unreserve_chunks(void* address, std::size_t bytes) noexcept {
+  return arena::instance().unreserve(address, bytes) == error::success;
+}
+
+bool map_chunks(void* address, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept {
+  return arena::instance().map_chunks(address, exports, bytes, chunk_bytes) == error::success;
+}
+
+bool unmap_chunks(void* address, std::size_t bytes) noexcept {
+  const int device = arena::instance().device_of(address, 1);
+  if (device < 0) return false;
+  engine::drain_device(device);
+  return arena::instance().unmap_chunks(address, bytes) == error::success;
 }
 
 }  // namespace telpher::device::emu

@@ -24,10 +24,12 @@ counters count() noexcept;
 /// A counter by the name of its field; -1 for an unknown name.
 std::int64_t count(const char* name) noexcept;
 
-/// Memory in chunks that have no inter-process handle (arena::map_chunks), at the device's
-/// addresses; null if it cannot be had. It starts the runtime.
-void* map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept;
-/// Unmaps what was mapped there, when the device is done with it.
+/// Memory in chunks that have no inter-process handle, as arena's functions give it. Starts the
+/// runtime; null if there is no room.
+void* reserve_chunks(int device, std::size_t bytes) noexcept;
+bool unreserve_chunks(void* address, std::size_t bytes) noexcept;
+bool map_chunks(void* address, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept;
+/// When the device is done with them.
 bool unmap_chunks(void* address, std::size_t bytes) noexcept;
 
 /// Replaces the faults (syntax of TELPHER_TEST_EMU_FAULTS) and restarts the counting of calls.

@@ -198,17 +198,18 @@ error emu_rt::descriptor_get(int* file, const pointer_info& info) noexcept {
   return arena::instance().descriptor_get(info, file);
 }
 
-error emu_rt::descriptor_open(void** address, int device, int file, std::size_t bytes) noexcept {
+error emu_rt::descriptors_open(void** address, int device, std::span<const int> files,
+                               chunk_sizes bytes) noexcept {
   add(counts.ipc_opens);
   if (strikes(fault_point::ipc_open)) return error::not_supported;
-  return arena::instance().descriptor_open(device, file, bytes, address);
+  return arena::instance().descriptors_open(device, files, bytes, address);
 }
 
-error emu_rt::descriptor_close(void* address, std::size_t bytes) noexcept {
+error emu_rt::descriptors_close(void* address, chunk_sizes bytes) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
   engine::drain_device(device);
-  return arena::instance().descriptor_close(address, bytes);
+  return arena::instance().descriptors_close(address, sum_of(bytes));
 }
 
 status emu_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
@@ -341,7 +342,7 @@ error emu_rt::synchronise_default() noexcept {
   return error::success;
 }
 
-static_assert(gpurt::gpu_runtime<emu_rt>);
+static_assert(gpurt::gpu_runtime<emu_rt> && gpurt::gives_descriptors<emu_rt>);
 
 // --- what tests see ---
 
@@ -367,21 +368,6 @@ std::int64_t count(const char* name) noexcept {
   for (const auto& row : rows)
     if (std::strcmp(row.name, name) == 0) return count().*row.value;
   return -1;
-}
-
-void* map_chunks(int device, bool exports, std::size_t bytes, std::size_t chunk_bytes) noexcept {
-  void* address = nullptr;
-  if (!arena::instance().start() ||
-      arena::instance().map_chunks(device, exports, bytes, chunk_bytes, &address) != error::success)
-    return nullptr;
-  return address;
-}
-
-bool unmap_chunks(void* address, std::size_t bytes) noexcept {
-  const int device = arena::instance().device_of(address, 1);
-  if (device < 0) return false;
-  engine::drain_device(device);
-  return arena::instance().unmap_chunks(address, bytes) == error::success;
 }
 
 void set_faults(const char* text) noexcept {

@@ -56,8 +56,9 @@ struct emu_rt {
   static error ipc_open(void** address, const ipc_handle& handle) noexcept;
   static error ipc_close(void* address) noexcept;
   static error descriptor_get(int* file, const pointer_info& info) noexcept;
-  static error descriptor_open(void** address, int device, int file, std::size_t bytes) noexcept;
-  static error descriptor_close(void* address, std::size_t bytes) noexcept;
+  static error descriptors_open(void** address, int device, std::span<const int> files,
+                                chunk_sizes bytes) noexcept;
+  static error descriptors_close(void* address, chunk_sizes bytes) noexcept;
   static status map_for_cpu(const pointer_info& info, void** window) noexcept;
   static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
   static void* kernel_address(void* address) noexcept;

@@ -19,11 +19,19 @@ extern "C" [[gnu::visibility("default")]] int telpher_emu_prefetch(void* address
   return static_cast<int>(telpher::device::emu::arena::instance().prefetch(address, device));
 }
 
-/// Memory in chunks of that many bytes, exported as descriptors or not at all; for tests.
-extern "C" [[gnu::visibility("default")]] void* telpher_emu_map(int device, int exports,
-                                                                std::size_t bytes,
-                                                                std::size_t chunk_bytes) {
-  return telpher::device::emu::map_chunks(device, exports != 0, bytes, chunk_bytes);
+/// Addresses for chunks, and chunks of that many bytes there, exported as descriptors or not at
+/// all; for tests. Not 0: it is done.
+extern "C" [[gnu::visibility("default")]] void* telpher_emu_reserve(int device, std::size_t bytes) {
+  return telpher::device::emu::reserve_chunks(device, bytes);
+}
+extern "C" [[gnu::visibility("default")]] int telpher_emu_unreserve(void* address,
+                                                                    std::size_t bytes) {
+  return telpher::device::emu::unreserve_chunks(address, bytes);
+}
+extern "C" [[gnu::visibility("default")]] int telpher_emu_map(void* address, int exports,
+                                                              std::size_t bytes,
+                                                              std::size_t chunk_bytes) {
+  return telpher::device::emu::map_chunks(address, exports != 0, bytes, chunk_bytes);
 }
 extern "C" [[gnu::visibility("default")]] int telpher_emu_unmap(void* address, std::size_t bytes) {
   return telpher::device::emu::unmap_chunks(address, bytes);

@@ -32,15 +32,16 @@ class descriptors<R> : public device::backend {
     TELPHER_TRY(call_on<R>(info.device, get, "descriptor export"));
     return file;
   }
-  result<void*> descriptor_open(int device, int file, std::size_t bytes) noexcept override {
+  result<void*> descriptors_open(int device, std::span<const int> files,
+                                 chunk_sizes bytes) noexcept override {
     void* base = nullptr;
-    const auto open = [&] { return R::descriptor_open(&base, device, file, bytes); };
-    TELPHER_TRY(call_on<R>(device, open, "descriptor open"));
+    const auto open = [&] { return R::descriptors_open(&base, device, files, bytes); };
+    TELPHER_TRY(call_on<R>(device, open, "opening of descriptors"));
     return base;
   }
-  status descriptor_close(int device, void* base, std::size_t bytes) noexcept override {
-    const auto close = [&] { return R::descriptor_close(base, bytes); };
-    return call_on<R>(device, close, "descriptor close");
+  status descriptors_close(int device, void* base, chunk_sizes bytes) noexcept override {
+    const auto close = [&] { return R::descriptors_close(base, bytes); };
+    return call_on<R>(device, close, "closing of descriptors");
   }
 };
 

@@ -102,11 +102,14 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
 
 /// A runtime with further entries: it exports chunks (pointer_info::is_chunk) as file descriptors.
 template <class R>
-concept gives_descriptors = requires(int device, int* file, void* address, void** address_out,
-                                     std::size_t bytes, const pointer_info& info) {
+concept gives_descriptors = requires(int device, int* file, std::span<const int> files,
+                                     void* address, void** address_out, chunk_sizes bytes,
+                                     const pointer_info& info) {
   { R::descriptor_get(file, info) } -> std::same_as<typename R::error_type>;
-  { R::descriptor_open(address_out, device, *file, bytes) } -> std::same_as<typename R::error_type>;
-  { R::descriptor_close(address, bytes) } -> std::same_as<typename R::error_type>;
+  {
+    R::descriptors_open(address_out, device, files, bytes)
+    } -> std::same_as<typename R::error_type>;
+  { R::descriptors_close(address, bytes) } -> std::same_as<typename R::error_type>;
 };
 
 }  // namespace telpher::device::gpurt

@@ -13,7 +13,7 @@
 
 namespace telpher {
 
-class importer final : public device::backend {
+class importer : public device::backend {
  public:
   static constexpr std::uint8_t refused = 0xff;
   std::size_t full = 1000;
