@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "cuda_types.hpp"
 
@@ -159,33 +160,41 @@ class cuda_memory final : public memory_source {
  private:
   struct mapping {
     std::size_t bytes;
-    unsigned long long handle;
+    std::size_t piece_bytes;
+    std::vector<unsigned long long> handles;
   };
 
   device_address allocate_mapped(std::size_t bytes) {
     allocation_properties wanted{};
     wanted.type = 1;
-    wanted.handle_types = allocation_ == "vmm-fd" ? 1 : 0;
+    wanted.handle_types = allocation_ == "vmm" ? 0 : 1;
     wanted.where = {device_location, device_};
     std::size_t unit = 0;
     check(cuda().granularity(&unit, &wanted, 0), "cuMemGetAllocationGranularity");
-    mapping made{(bytes + unit - 1) / unit * unit, 0};
+    const std::size_t whole = (bytes + unit - 1) / unit * unit;
+    mapping made{whole, allocation_ == "vmm-fd-pieces" ? unit : whole, {}};
     device_address at = 0;
-    check(cuda().create(&made.handle, made.bytes, &wanted, 0), "cuMemCreate");
     check(cuda().reserve(&at, made.bytes, 0, 0, 0), "cuMemAddressReserve");
-    check(cuda().map(at, made.bytes, 0, made.handle, 0), "cuMemMap");
+    for (std::size_t done = 0; done < made.bytes; done += made.piece_bytes) {
+      unsigned long long& handle = made.handles.emplace_back();
+      check(cuda().create(&handle, made.piece_bytes, &wanted, 0), "cuMemCreate");
+      check(cuda().map(at + done, made.piece_bytes, 0, handle, 0), "cuMemMap");
+    }
     const access_description access{{device_location, device_}, read_write};
     check(cuda().set_access(at, made.bytes, &access, 1), "cuMemSetAccess");
-    mapped_.emplace(pointer(at), made);
+    mapped_.emplace(pointer(at), std::move(made));
     return at;
   }
 
   void release_mapped(void* address) {
     const mapping made = mapped_.at(address);
     mapped_.erase(address);
-    check(cuda().unmap(address_of(address), made.bytes), "cuMemUnmap");
+    for (std::size_t n = 0; n < made.handles.size(); ++n) {
+      check(cuda().unmap(address_of(address) + n * made.piece_bytes, made.piece_bytes),
+            "cuMemUnmap");
+      check(cuda().release_handle(made.handles[n]), "cuMemRelease");
+    }
     check(cuda().free_range(address_of(address), made.bytes), "cuMemAddressFree");
-    check(cuda().release_handle(made.handle), "cuMemRelease");
   }
 
   std::string allocation_;

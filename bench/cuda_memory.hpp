@@ -10,7 +10,7 @@
 
 namespace telpher::bench {
 
-/// `allocation`: "malloc", "async", "vmm" or "vmm-fd". Null, and the reason in `why`, if there is
+/// `allocation`: "malloc", "async", "vmm", "vmm-fd" or "vmm-fd-pieces". Null, and the reason in `why`, if there is
 /// no CUDA device.
 std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, std::string& why);
 

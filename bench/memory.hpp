@@ -32,7 +32,7 @@ class memory_source {
 };
 
 /// `allocation`: "telpher" (host memory only if the library is absent) or, through CUDA's driver,
-/// "malloc", "async", "vmm" or "vmm-fd". Ends the job if that is not available.
+/// "malloc", "async", "vmm", "vmm-fd" or "vmm-fd-pieces". Ends the job if that is not available.
 std::unique_ptr<memory_source> open_memory_source(const std::string& allocation);
 
 /// Whether libtelpher is in the process, and its version ("" if not).

@@ -292,7 +292,7 @@ class parser {
   }
 
   void take_allocation(const std::string& v) {
-    for (const char* known : {"telpher", "malloc", "async", "vmm", "vmm-fd"})
+    for (const char* known : {"telpher", "malloc", "async", "vmm", "vmm-fd", "vmm-fd-pieces"})
       if (v == known) options_.allocation = v;
     if (options_.allocation != v) stop("there is no allocation " + v);
   }

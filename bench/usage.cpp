@@ -53,8 +53,8 @@ const char* const usage =
                            take the place of computing by the CPU, for the overlap (0)
       --test-calls N       MPI_Test calls while computing, for the overlap (0)
       --device A:B:...     device of each rank, taken round (by local rank)
-      --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd
-                           (telpher)
+      --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd,
+                           vmm-fd-pieces (as many mappings as the device allows) (telpher)
  how
   -i, --iterations N       timed iterations for each size (as many as --min-time takes)
   -x, --warm-up N          iterations before (by time)

@@ -34,6 +34,23 @@ struct known_allocations {
 };
 thread_local known_allocations known;
 
+// Chunks have places by the addresses that were asked for: a message over many of them asks for
+// each one's base, and must not drive out the allocations of other messages.
+struct known_chunks {
+  static constexpr std::size_t capacity = 64;
+  pointer_info entries[capacity];
+
+  pointer_info& at(std::uintptr_t address) noexcept {
+    constexpr std::uintptr_t smallest_chunk = std::uintptr_t{2} << 20;
+    return entries[address / smallest_chunk % capacity];
+  }
+  const pointer_info* find(std::uintptr_t address) noexcept {
+    const pointer_info& e = at(address);
+    return address - e.base < e.bytes ? &e : nullptr;
+  }
+};
+thread_local known_chunks chunks_known;
+
 bool still_there(const pointer_info& e, const void* address) noexcept {
   if (e.is_chunk) return chunk_is_there(e, reinterpret_cast<CUdeviceptr>(address));
   unsigned long long id = 0;
@@ -120,12 +137,13 @@ cudaError_t cuda_rt::before_waits(int device) noexcept {
 // cuPointerGetAttributes returns zeros for an address that it does not know, sets no error and
 // needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
-  if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
-    if (still_there(*e, address)) {
-      out = *e;
-      if (!detail && e->is_chunk) settle_context(e->device);
-      return cudaSuccess;
-    }
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  for (const pointer_info* e : {known.find(number), chunks_known.find(number)}) {
+    if (!e || !still_there(*e, address)) continue;
+    out = *e;
+    if (!detail && e->is_chunk) settle_context(e->device);
+    return cudaSuccess;
+  }
   unsigned type = 0, managed = 0, exportable = 0, settled = 0;
   unsigned long long handle_types = 0;  // the driver writes 64 bits
   int ordinal = -1;
@@ -165,7 +183,10 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.exportable = out.kind == memory_kind::device && exportable != 0;
   const bool is_chunk = out.kind == memory_kind::device && !exportable &&
                         describe_chunk(reinterpret_cast<CUdeviceptr>(address), handle_types, out);
-  if (is_chunk || (out.exportable && (settled || settle_allocation(out)))) known.insert(out);
+  if (is_chunk)
+    chunks_known.at(number) = out;
+  else if (out.exportable && (settled || settle_allocation(out)))
+    known.insert(out);
   // Details are asked for of memory that was classified before, and of what was just imported,
   // whose copies are its owner's affair.
   if (!detail && (is_chunk || !out.exportable) && out.kind != memory_kind::pinned)
