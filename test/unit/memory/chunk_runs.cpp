@@ -3,6 +3,8 @@
 // registry of allocations does with them.
 #include "memory/chunk_runs.hpp"
 
+#include <sys/resource.h>
+
 #include "base/settings.hpp"
 #include "check_log.hpp"
 #include "importer.hpp"
@@ -154,6 +156,19 @@ TEST_CASE(memory_that_grows_makes_a_larger_run_beside_the_other) {
   CHECK_EQ(large.bytes, 3 * unit);
   CHECK_EQ(holding(5, unit).generation, large.generation);
   CHECK(is_there(small) && is_there(large));
+}
+
+TEST_CASE(a_run_takes_no_more_than_a_quarter_of_the_descriptors) {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{16, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const mapping_of m(9);
+  CHECK(!holding(5, 4 * unit).is_run);
+  const pointer_info run = holding(3 * unit + 5, unit);
+  CHECK_EQ(run.base, start + 3 * unit);
+  CHECK_EQ(run.bytes, 4 * unit);
+  CHECK_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_CASE(without_ipc_there_are_no_runs) {
