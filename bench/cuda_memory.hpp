@@ -10,8 +10,8 @@
 
 namespace telpher::bench {
 
-/// `allocation`: "malloc", "async", "vmm", "vmm-fd" or "vmm-fd-pieces". Null, and the reason in `why`, if there is
-/// no CUDA device.
+/// `allocation`: "malloc", "async", "vmm", "vmm-fd" or "vmm-fd-pieces". Null, and the reason in
+/// `why`, if there is no CUDA device.
 std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, std::string& why);
 
 /// Makes the device current on this thread if possible; if not, open_cuda_memory reports why.
