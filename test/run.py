@@ -27,7 +27,8 @@ from pathlib import Path
 TAIL_LINES = 60
 MARK = "CHECK_RUN_ID"
 # Tests in which the host MPI by itself, without Telpher, now and then does not come back: where.
-HOST_HANGS = {"sessions-twice": "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"}
+SESSIONS = "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"
+HOST_HANGS = {"sessions-twice": SESSIONS, "sessions_apart-again": SESSIONS}
 # What Open MPI's launcher says when it breaks before it has started any rank; seen once in some thousand runs.
 LAUNCHER_BROKE = "The PMIx server's listener thread failed to start"
 # The weight of a test that shares the machine with no other. A rank of Open MPI weighs half a job: it gives its

@@ -7,11 +7,6 @@ namespace {
 constinit std::mutex making;
 constinit attribute_key* first = nullptr;  // under `making`
 
-int not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
 }  // namespace
 
 void* attribute_key::get(MPI_Comm comm) noexcept {
@@ -26,8 +21,7 @@ bool attribute_key::set(MPI_Comm comm, void* value) noexcept {
   if (!made_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(making);
     if (!made_.load(std::memory_order_relaxed)) {
-      if (pmpi::Comm_create_keyval(not_copied, remove_, &key_, nullptr) != MPI_SUCCESS)
-        return false;
+      if (pmpi::Comm_create_keyval(copy_, remove_, &key_, nullptr) != MPI_SUCCESS) return false;
       next_ = first;
       first = this;
       made_.store(true, std::memory_order_release);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Telpher keeps for a communicator is an attribute of it. The host MPI deletes the attribute
 // with the communicator, whoever frees that and by which call. So a handle that is used again
-// starts without the attribute, and so does a duplicate. The destructor of a value runs inside the
-// host MPI, which may hold a lock of its own: it must not wait for a lock under which the host MPI
-// is called.
+// starts without the attribute. A duplicate does, too, or gets a copy. The destructor and the copy
+// constructor of a value run inside the host MPI, which may hold a lock of its own: they must not
+// wait for a lock under which the host MPI is called.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,9 @@ namespace telpher::host_mpi {
 /// A key made at first use; it lasts until the job is left.
 class attribute_key {
  public:
+  using copier = MPI_Comm_copy_attr_function;
   using deleter = MPI_Comm_delete_attr_function;
-  explicit constexpr attribute_key(deleter* remove) noexcept : remove_(remove) {}
+  constexpr attribute_key(copier* copy, deleter* remove) noexcept : copy_(copy), remove_(remove) {}
 
   void* get(MPI_Comm comm) noexcept;
   /// False if the host MPI refuses; then the value still belongs to the caller.
@@ -26,13 +27,17 @@ class attribute_key {
   static void free_all() noexcept;
 
  private:
+  copier* const copy_;
   deleter* const remove_;
   std::atomic<bool> made_{false};
   int key_{};                      // under the mutex until made_
   attribute_key* next_ = nullptr;  // of those that were made
 };
 
-template <class T>
+/// What a duplicate of the communicator gets.
+enum class copies { none, shared };
+
+template <class T, copies Copies = copies::none>
 class comm_attribute {
  public:
   T* find(MPI_Comm comm) noexcept { return static_cast<T*>(key_.get(comm)); }
@@ -41,11 +46,19 @@ class comm_attribute {
   }
 
  private:
+  static int copy(MPI_Comm, int, void*, void* value, void* fresh, int* flag) {
+    *flag = 0;
+    if constexpr (Copies == copies::shared) {
+      *static_cast<T**>(fresh) = new T(*static_cast<T*>(value));
+      *flag = 1;
+    }
+    return MPI_SUCCESS;
+  }
   static int remove(MPI_Comm, int, void* value, void*) {
     delete static_cast<T*>(value);
     return MPI_SUCCESS;
   }
-  constinit static inline attribute_key key_{&remove};
+  constinit static inline attribute_key key_{&copy, &remove};
 };
 
 }  // namespace telpher::host_mpi

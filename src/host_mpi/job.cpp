@@ -95,8 +95,10 @@ status open_offered_segments(job& j, std::vector<card>& cards, std::vector<std::
 // Two ranks share a node if each could open the other's segment. The host MPI is not asked, because
 // it compares host names. Containers, renamed hosts and its own settings can make that wrong in
 // both directions.
-status meet_node(job& j) {
+status meet_node(job& j, std::size_t (*segment_bytes)()) {
+  if (!j.own) TELPHER_TRY(shared_memory::create(segment_bytes(), "telpher").into(j.own));
   const auto count = static_cast<std::size_t>(j.size);
+  j.peers.resize(count);
   std::vector<card> cards(count);
   const card own{j.own.name(), running_kernel(), {random_bits(), random_bits()}};
   if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, j.control) !=
@@ -239,6 +241,16 @@ int make_from_session(bool whole_world, MPI_Comm* control) {
   return rc;
 }
 
+/// Of mpi://WORLD, which has no communicator yet.
+void place_in_world(job& j) noexcept {
+  MPI_Group world = MPI_GROUP_NULL;
+  if (pmpi::Group_from_session_pset(own_session(), "mpi://WORLD", &world) != MPI_SUCCESS) return;
+  pmpi::Group_rank(world, &j.world_rank);
+  pmpi::Group_size(world, &j.world_size);
+  pmpi::Group_free(&world);
+  log::set_rank(j.world_rank, j.world_size);
+}
+
 void end_session() noexcept {
   if (own_session() != MPI_SESSION_NULL) pmpi::Session_finalize(&own_session());
 }
@@ -246,6 +258,7 @@ void end_session() noexcept {
 int make_from_session(bool, MPI_Comm*) {
   return MPI_ERR_OTHER;
 }
+void place_in_world(job&) noexcept {}
 void end_session() noexcept {}
 #endif
 
@@ -310,9 +323,16 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   if (!whole_world) explain_alone(j, call.absent());
   const bool one_table = drop_unequal_tables(all, j.world_rank);
   TELPHER_TRY(make_control(world, whole_world, one_table && all.mark == -all.mark_negated, j));
-  j.peers.resize(static_cast<std::size_t>(j.size));
-  TELPHER_TRY(shared_memory::create(segment_bytes(), "telpher").into(j.own));
-  return meet_node(j);
+  return meet_node(j, segment_bytes);
+}
+
+status wait_for_job(bool has_device, std::size_t (*segment_bytes)(), job& j) noexcept {
+  j.waits = true;
+  j.any_device = j.all_devices = has_device;
+  if (!has_device) return status::ok;
+  TELPHER_TRY(make_control(MPI_COMM_NULL, false, true, j));
+  place_in_world(j);
+  return meet_node(j, segment_bytes);
 }
 
 void leave(job& j) noexcept {
@@ -320,8 +340,9 @@ void leave(job& j) noexcept {
   attribute_key::free_all();
   if (j.control == MPI_COMM_NULL) return;
   pmpi::Comm_free(&j.control);
+  if (j.control_alone != MPI_COMM_NULL) pmpi::Comm_free(&j.control_alone);
   end_session();
-  j.any_device = false;
+  j.any_device = j.waits = false;
   j.peers.clear();
   j.node.clear();
   j.own = shared_memory();

@@ -9,6 +9,11 @@
 // that has one of them as a member is used for the program's own calls only. If a rank of the job
 // passes device memory on such a communicator, it is staged through host memory, which no other
 // rank needs to know.
+//
+// A program without MPI_Init makes communicators before its processes know of each other. Until
+// they join the job each waits for it alone: everybody is outside, this process included. What was
+// made in that time stays outside for good, with all its duplicates: a rank that joins later than
+// another must not judge it otherwise.
 #pragma once
 
 #include <array>
@@ -31,10 +36,12 @@ struct job {
   int tag_limit = 32767;     // largest tag that we may use on `control`
   bool any_device = false;   // some rank has a device: the wrappers are active
   bool all_devices = false;  // every rank has one: receives accept small tickets
+  bool waits = false;        // the job is not joined yet: every process is outside
   std::array<std::uint8_t, 16> nonce{};
   shared_memory own;                 // this rank's segment
   std::vector<shared_memory> peers;  // by rank; empty for this rank and for ranks of other nodes
   std::vector<int> node;             // ranks on this node, this one included, ascending
+  MPI_Comm control_alone = MPI_COMM_NULL;  // of the time before: what lies on it is still used
 
   /// The segment of a rank of this node; null for ranks of other nodes.
   std::byte* segment(int of) const noexcept {
@@ -50,12 +57,20 @@ void announce() noexcept;
 /// program's communicators with all processes of mpi://WORLD; it is not kept. If not `enabled`, the
 /// rank only learns its place in the world, and the others see it as a rank without the library.
 /// `segment_bytes` returns the size of a rank's shared segment; it is called after the ranks have
-/// agreed on their settings. If no rank has a device, nothing else is made. Ends the whole program
-/// with an explanation if ranks without the library cannot be left out.
+/// agreed on their settings, unless `out` has a segment. If no rank has a device, nothing else is
+/// made. Ends the whole program with an explanation if ranks without the library cannot be left
+/// out.
 status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment_bytes)(),
             job& out) noexcept;
 
-/// Frees the communicator and the segments.
+/// Local, in a program with a session: this process works alone until it joins the job. Without a
+/// device it only knows that it waits.
+status wait_for_job(bool has_device, std::size_t (*segment_bytes)(), job& out) noexcept;
+
+/// After a call that made `made`, or null: while this process waits, it is outside for good.
+void note_made(const job& j, MPI_Comm made) noexcept;
+
+/// Frees the communicators and the segments.
 void leave(job& j) noexcept;
 
 /// The job's rank of a rank of `comm` (of its remote group, for an intercommunicator), or -1 if

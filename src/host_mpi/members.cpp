@@ -31,7 +31,16 @@ std::vector<int> translate(MPI_Group& group, MPI_Group job_group) {
   return out;
 }
 
+/// Before the job is joined.
+members all_outside(MPI_Comm comm) {
+  int inter = 0, n = 0;
+  pmpi::Comm_test_inter(comm, &inter);
+  inter ? pmpi::Comm_remote_size(comm, &n) : pmpi::Comm_size(comm, &n);
+  return {std::vector<int>(static_cast<std::size_t>(n), -1), false};
+}
+
 members members_of(const job& j, MPI_Comm comm) {
+  if (j.waits) return all_outside(comm);
   const auto all_inside = [](const std::vector<int>& ranks) {
     return std::find(ranks.begin(), ranks.end(), -1) == ranks.end();
   };
@@ -53,14 +62,16 @@ members members_of(const job& j, MPI_Comm comm) {
 
 // --- the table ---
 
-// A translation lives as long as its communicator: it hangs on it.
+// A translation lives as long as its communicator: it hangs on it. Duplicates share it, because
+// what was made before the job was joined is outside, with its duplicates, whenever they are used.
 using member_list = std::shared_ptr<const members>;
 struct translation {
   explicit translation(member_list m) noexcept : of(std::move(m)) {}
+  translation(const translation&) = default;
   ~translation();
   member_list of;
 };
-host_mpi::comm_attribute<translation> translations;
+host_mpi::comm_attribute<translation, copies::shared> translations;
 
 // Counts the translations that were dropped. A thread's cached translation is valid while this is
 // unchanged.
@@ -102,6 +113,10 @@ const members& find_members(const job& j, MPI_Comm comm) noexcept {
 }
 
 }  // namespace
+
+void note_made(const job& j, MPI_Comm made) noexcept {
+  if (j.waits && made != MPI_COMM_NULL) static_cast<void>(listed(j, made));
+}
 
 void forget_members() noexcept {
   dropped.fetch_add(1, std::memory_order_relaxed);

@@ -56,34 +56,60 @@ bool has_joined() noexcept {
   return joined;
 }
 
+namespace {
+
+// Some ranks may have gone on: a job that is half active would hang.
+void insist_on(status s, MPI_Comm world) noexcept {
+  if (s == status::ok) return;
+  TELPHER_ERROR(
+      "cannot start (%s): raise the limits of memory and files (ulimit), or lower "
+      "TELPHER_STAGING_MEMORY; with TELPHER_ENABLE=off the job does without device memory",
+      to_string(s));
+  host_mpi::end_program(world);
+}
+
+void become_active() noexcept {
+  mpi::begin_handles();
+  mpi::lineage::start();
+  mpi::by_messages::start();
+  coll::exchange::communicator::start();
+  rma::start_windows();
+  partitioned::start();
+  stream::start();
+  stream::begin_settling();
+  short_way::set(short_way::inactive, false);
+  trace::begin(ticket::job().world_rank, ticket::job().world_size);
+}
+
+/// Of what has begun before the job was joined, that which depends on who is in it.
+void take_world() noexcept {
+  partitioned::stop();
+  partitioned::start();
+  if (host_mpi::world_model) mpi::lineage::name_world();
+}
+
+}  // namespace
+
 void start(bool threaded, MPI_Comm world) noexcept {
-  report_setting_problems();
+  const bool waited = ticket::job().waits;
+  if (!waited) report_setting_problems();
   joined = true;
   tuned::load();
-  const status s = ticket::start(threaded, world);
-  if (s != status::ok) {
-    TELPHER_ERROR(
-        "cannot start (%s): raise the limits of memory and files (ulimit), or lower "
-        "TELPHER_STAGING_MEMORY; with TELPHER_ENABLE=off the job does without device memory",
-        to_string(s));
-    // Some ranks may have gone on: a job that is half active would hang.
-    host_mpi::end_program(world);
-  }
+  insist_on(ticket::start(threaded, world), world);
   codec::configured();  // says now what is wrong with its text
-  if (ticket::job().any_device) {
-    mpi::begin_handles();
-    mpi::lineage::start();
-    mpi::by_messages::start();
-    coll::exchange::communicator::start();
-    rma::start_windows();
-    partitioned::start();
-    stream::start();
-    stream::begin_settling();
-    short_way::set(short_way::inactive, false);
-  }
-  if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
+  if (active())
+    take_world();
+  else if (ticket::job().any_device)
+    become_active();
   if (active()) comm_made(world);
   explain::started();
+}
+
+void wait_for_job() noexcept {
+  if (!config().enable || joined || ticket::job().waits) return;
+  report_setting_problems();
+  insist_on(ticket::wait_for_job(), MPI_COMM_NULL);
+  if (ticket::job().any_device) become_active();
 }
 
 namespace {

@@ -26,6 +26,8 @@ int finalize() noexcept;
 /// Joins the job, by MPI_Init or by the first communicator of a session that has all processes.
 void start(bool threaded, MPI_Comm world) noexcept;
 bool has_joined() noexcept;
+/// Local: serves device memory of this process alone until it joins the job, if it has not.
+void wait_for_job() noexcept;
 /// Leaves it. Collective over the job; before the host MPI's end.
 void shut_down() noexcept;
 
@@ -61,5 +63,12 @@ void keep_order(MPI_Comm comm) noexcept;
 void comm_freed(MPI_Comm comm) noexcept;
 /// Collective over a new communicator; MPI_COMM_NULL does nothing.
 void comm_made(MPI_Comm comm) noexcept;
+/// The code of a call that makes a communicator, which is noted while this process waits for its
+/// job; with Telpher inactive, too.
+inline int noting(int code, const MPI_Comm* made) noexcept {
+  if (ticket::job().waits && code == MPI_SUCCESS) [[unlikely]]
+    host_mpi::note_made(ticket::job(), *made);
+  return code;
+}
 
 }  // namespace telpher::entry

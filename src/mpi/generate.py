@@ -44,6 +44,14 @@ def host_call(function, replaced=None):
     return f"pmpi::{function.name}({', '.join(names)})"
 
 
+def noting_call(function):
+    """The host MPI's call; what it makes of communicators is noted (entry::noting)."""
+    made = [p.name for p in function.parameters if p.kind == "COMMUNICATOR" and p.direction == "out"]
+    if not made or any(p.kind == "REQUEST" for p in function.parameters):
+        return host_call(function)
+    return f"entry::noting({host_call(function)}, {made[0]})"
+
+
 def staged_buffer(function, word, rest):
     """The statement that gives the host MPI a stand-in for a buffer of a collective."""
     buffer, _, region = rest.partition(" ")
@@ -115,8 +123,8 @@ def plain_body(function):
                          f"{{{buffers}}})) return error;")
     after = [f"if (code == MPI_SUCCESS) {rest};" for _, rest in function.words_of("after")]
     if after:
-        return [*lines, f"const int code = {host_call(function)};", *after, "return code;"]
-    return [*lines, f"return {host_call(function)};"]
+        return [*lines, f"const int code = {noting_call(function)};", *after, "return code;"]
+    return [*lines, f"return {noting_call(function)};"]
 
 
 def file_body(function, way):
@@ -246,7 +254,7 @@ def deferred_body(function, how):
 
 
 def bypass(function):
-    return f"if (!entry::active()) return {host_call(function)};" + settling(function)
+    return f"if (!entry::active()) return {noting_call(function)};" + settling(function)
 
 
 # Calls without a buffer after which others may read or write what this rank's devices have used.

@@ -68,7 +68,7 @@ int finalize(MPI_Session* session) noexcept {
     std::erase(*open, *session);
     last = open->empty();
   }
-  if (last && made_job && !host_mpi::world_model) {
+  if (last && (made_job || ticket::job().waits) && !host_mpi::world_model) {
     made_job = false;
     entry::shut_down();
   }
@@ -89,10 +89,29 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   if (first) {
     made_job = true;
     entry::start(true, *newcomm);
+  } else {
+    entry::wait_for_job();
   }
+  entry::noting(rc, newcomm);
   if (!entry::active()) return rc;
   mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
   if (!first) entry::comm_made(*newcomm);
+  return rc;
+}
+
+int intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote,
+                                 int remote_leader, const char* stringtag, MPI_Info info,
+                                 MPI_Errhandler errhandler, MPI_Comm* newcomm) noexcept {
+  int rc = MPI_SUCCESS;
+  {
+    const entry::blocking_call guard_of_call;
+    rc = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, stringtag,
+                                            info, errhandler, newcomm);
+  }
+  if (rc != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return rc;
+  entry::wait_for_job();
+  entry::noting(rc, newcomm);
+  if (entry::active()) mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
   return rc;
 }
 

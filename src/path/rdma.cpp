@@ -219,20 +219,19 @@ class writer final : public one_sided {
 
 void rdma::start(MPI_Comm control, int ranks) noexcept {
   // Every rank takes part in the exchange, even if its setting differs.
-  state& s = *the_state;
+  std::unique_ptr<net::fabric> made;
   net::address own{};
   if (config().rdma != "off") {
     if (auto f = net::fabric::open(config().rdma.text().c_str())) {
-      s.fabric = std::move(*f);
-      own = s.fabric->own();
+      made = std::move(*f);
+      own = made->own();
     }
   }
   std::vector<net::address> all(static_cast<std::size_t>(ranks));
   if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, control) !=
       MPI_SUCCESS)
-    s.fabric.reset();
-  if (!s.fabric) return;
-  if (s.fabric->connect(all) != status::ok) s.fabric.reset();
+    return;
+  if (made && made->connect(all) == status::ok) the_state->fabric = std::move(made);
 }
 
 void rdma::stop() noexcept {

@@ -55,6 +55,10 @@ own_segment::own_segment(std::byte* base) noexcept {
   for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back({i - 1, 0, 0});
 }
 
+void own_segment::keep_slots(std::uint32_t count) noexcept {
+  std::erase_if(free_slots_, [&](const slot_use& s) { return s.index >= count; });
+}
+
 std::uint64_t own_segment::rung() const noexcept {
   const std::size_t taken = header().doorbells_taken.load(std::memory_order_relaxed);
   std::uint64_t sum = header().common_doorbell.load(std::memory_order_acquire);

@@ -36,6 +36,7 @@ class segment {
   }
   /// Reserves a doorbell of this segment for this process; to be called before the first ring.
   void take_doorbell() noexcept;
+  bool has_doorbell() const noexcept { return doorbell_ != nullptr; }
   /// Tells the owner that a ticket for it was sent.
   void ring() noexcept {
     if (doorbell_) [[likely]]
@@ -102,6 +103,9 @@ class own_segment : public segment {
   own_segment() = default;
   explicit own_segment(std::byte* base) noexcept;
 
+  /// To be called before the first slot is taken: only the first `count` are, as the other ranks
+  /// expect. The segment may have been laid out before the ranks agreed on that.
+  void keep_slots(std::uint32_t count) noexcept;
   /// A free slot with its epoch advanced; nothing if all are in use.
   std::optional<slot_use> take_slot() noexcept;
   void give_slot(const slot_use& last) noexcept;

@@ -17,26 +17,59 @@
 
 namespace telpher::ticket {
 
-status start(bool threaded, MPI_Comm world) noexcept {
+namespace {
+
+void make_all() noexcept {
   the_peers.make();
   the_progress_engine.make(peers());
   the_send_list.make(peers(), progress());
   the_receive_list.make(peers(), progress());
   the_plain_receives.make();
   the_stash.make(receives());
-  progress().start(threaded);
-  if (config().enable) device::discover();
+}
+
+void open_segments() noexcept {
   peer_table& p = peers();
-  TELPHER_TRY(p.join(world));
-  if (!p.job().any_device) return status::ok;
-  path::start_inboxes();
-  p.lay_out_own();
-  progress().meet_node("MPI_Init");  // every segment is laid out
+  const auto held = progress().lock();
   p.open();
-  path::rdma::start(p.job().control, p.job().size);
-  path::direct::start(p.job().control);
   progress().nap(config().nap == "auto" ? p.crowded() : config().nap == "on");
   path::burst::permit(!p.crowded() && !device::find(device::vendor::emu));
+}
+
+}  // namespace
+
+status start(bool threaded, MPI_Comm world) noexcept {
+  make_all();
+  peer_table& p = peers();
+  if (!p.job().any_device) progress().start(threaded);  // else there may be locks
+  if (config().enable) device::discover();
+  host_mpi::job found;
+  TELPHER_TRY(p.find(world, found));
+  {
+    const auto held = progress().lock();
+    p.enter(std::move(found));
+    if (!p.job().any_device) return status::ok;
+    path::start_inboxes();
+    p.lay_out_own();
+  }
+  progress().meet_node("MPI_Init");  // every segment is laid out
+  open_segments();
+  path::rdma::start(p.job().control, p.job().size);
+  path::direct::start(p.job().control);
+  return status::ok;
+}
+
+status wait_for_job() noexcept {
+  make_all();
+  progress().start(true);  // any session may be used by several threads
+  device::discover();
+  host_mpi::job found;
+  TELPHER_TRY(peers().wait_for_job(found));
+  peers().enter(std::move(found));
+  if (!job().any_device) return status::ok;
+  path::start_inboxes();
+  peers().lay_out_own();
+  open_segments();
   return status::ok;
 }
 

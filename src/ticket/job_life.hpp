@@ -6,8 +6,11 @@
 
 namespace telpher::ticket {
 
-/// Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE, `world` as for host_mpi::join.
+/// Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE, `world` as for host_mpi::join. What
+/// this process has under way from the time when it waited goes on.
 status start(bool threaded, MPI_Comm world) noexcept;
+/// Local: this process works alone until then (host_mpi::job::waits).
+status wait_for_job() noexcept;
 /// Collective: moves messages until no rank can receive or send one any more, and forgets those
 /// that have no receive. `meanwhile` is called between passes.
 void end_messages(held_lock& held, void (*meanwhile)()) noexcept;

@@ -7,15 +7,26 @@
 
 namespace telpher::ticket {
 
-status peer_table::join(MPI_Comm world) noexcept {
-  job_ = {};
-  TELPHER_TRY(host_mpi::join(world, !device::backends().empty(), config().enable,
-                             &path::segment_bytes, job_));
+status peer_table::find(MPI_Comm world, host_mpi::job& found) noexcept {
+  found.own = std::move(job_.own);
+  return host_mpi::join(world, !device::backends().empty(), config().enable, &path::segment_bytes,
+                        found);
+}
+
+status peer_table::wait_for_job(host_mpi::job& found) noexcept {
+  return host_mpi::wait_for_job(!device::backends().empty(), &path::segment_bytes, found);
+}
+
+void peer_table::enter(host_mpi::job&& found) noexcept {
+  found.control_alone = job_.control;
+  job_ = std::move(found);
+  endings_seen_.clear();  // until the segments are open passes look at none
   if (job_.any_device) bell_.start(job_);
-  return status::ok;
 }
 
 void peer_table::lay_out_own() noexcept {
+  slots_ = static_cast<std::uint32_t>(config().slots);
+  if (own_) return own_.keep_slots(slots_);
   own_ = path::own_segment(job_.own.data());
   path::neighbours::write_cpus(own_.header());
 }
@@ -26,13 +37,14 @@ void peer_table::open() noexcept {
   std::vector<const path::segment_header*> all, others;
   for (int r : job_.node) {
     if (r != job_.rank) segments_[at(r)] = path::segment(job_.segment(r));
-    segment_of(r).take_doorbell();
+    if (r != job_.rank || !own_.has_doorbell()) segment_of(r).take_doorbell();
     all.push_back(&segment_of(r).header());
     if (r != job_.rank) others.push_back(all.back());
   }
   crowded_ = path::neighbours::crowded(all);
-  neighbours_ = std::make_unique<path::neighbours>(own_.header(), std::move(others));
-  path::set_neighbours(neighbours_.get());
+  auto beside = std::make_unique<path::neighbours>(own_.header(), std::move(others));
+  path::set_neighbours(beside.get());
+  neighbours_ = std::move(beside);
   takes_.assign(ranks, taking::unknown);
   endings_seen_.assign(ranks, 0);
   memory::allocations::instance().tell_peers_by(

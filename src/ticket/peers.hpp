@@ -21,11 +21,17 @@ namespace telpher::ticket {
 
 class peer_table {
  public:
-  /// Collective. Finds the ranks of the job. If job().any_device is false then, there is nothing to
-  /// do for Telpher.
-  status join(MPI_Comm world) noexcept;
+  /// Collective. Finds the ranks of the job, without the engine's lock: other threads may use what
+  /// was made before (host_mpi::job::waits). Keeps this rank's segment, if it has one.
+  status find(MPI_Comm world, host_mpi::job& found) noexcept;
+  /// The same for a process that waits for its job.
+  status wait_for_job(host_mpi::job& found) noexcept;
+  /// From now on this is the job. If job().any_device is false then, there is nothing to do for
+  /// Telpher.
+  void enter(host_mpi::job&& found) noexcept;
   /// Opens the segments of this node, after all their owners have laid them out.
   void open() noexcept;
+  /// Of a rank that has waited for its job it is laid out already.
   void lay_out_own() noexcept;
   /// Collective: takes the bells that were rung and not heard.
   void stop_bell() noexcept { bell_.stop(); }
@@ -49,6 +55,8 @@ class peer_table {
   }
   /// Whether all ranks are near. Then every sender of a ticket rings in this rank's segment.
   bool all_near() const noexcept { return all_near_; }
+  /// How many slots a rank may use.
+  std::uint32_t slots() const noexcept { return slots_; }
   /// Whether messages below 480 bytes come as tickets too.
   bool small_tickets() const noexcept { return small_tickets_; }
   /// Ranks of this node share processors: whoever waits yields at once.
@@ -122,6 +130,7 @@ class peer_table {
   bool crowded_ = false;
   bool all_near_ = false;
   int reply_tag_ = 0;
+  std::uint32_t slots_ = 0;
 };
 
 // The process has one table, as it has one engine and one list of each kind. ticket::start() makes

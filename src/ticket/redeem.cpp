@@ -40,8 +40,7 @@ class discarded final : public path::transfer {
 }  // namespace
 
 void receive::redeem(const std::byte* bytes) noexcept {
-  const status s =
-      read(bytes, bytes_, peers_.job().size, peers_.own().header().slots, more().announced);
+  const status s = read(bytes, bytes_, peers_.job().size, peers_.slots(), more().announced);
   restore_prefix();
   leave_place();
   if (s != status::ok) return settle(s);

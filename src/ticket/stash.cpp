@@ -25,8 +25,7 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
 // the message is received. What is wrong with a ticket shows when it is.
 void stash::note_ticket(entry& e) noexcept {
   ticket t;
-  if (read(e.bytes, e.size, peers_.job().size, peers_.own().header().slots, t) != status::ok)
-    return;
+  if (read(e.bytes, e.size, peers_.job().size, peers_.slots(), t) != status::ok) return;
   pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
   if (t.slot == no_slot) return;
   if (const path::segment& sender = peers_.segment_of(t.sender))

@@ -89,9 +89,9 @@ TELPHER_MPI(Ibarrier, (MPI_Comm comm, MPI_Request* request), (comm, request)) {
 
 // 7.4 Communicator management
 TELPHER_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), (comm, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_dup(comm, newcomm);
+  if (!entry::active()) return entry::noting(pmpi::Comm_dup(comm, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Comm_dup(comm, newcomm);
+  const int code = entry::noting(pmpi::Comm_dup(comm, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
@@ -100,7 +100,8 @@ TELPHER_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), (comm, newcomm)) {
 // 7.4 Communicator management
 TELPHER_MPI(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm),
             (comm, info, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_dup_with_info(comm, info, newcomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Comm_dup_with_info(comm, info, newcomm), newcomm);
   return mpi::comm_dup_with_info(comm, info, newcomm);
 }
 
@@ -115,9 +116,9 @@ TELPHER_MPI(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request),
 // 7.4 Communicator management
 TELPHER_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm),
             (comm, group, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_create(comm, group, newcomm);
+  if (!entry::active()) return entry::noting(pmpi::Comm_create(comm, group, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Comm_create(comm, group, newcomm);
+  const int code = entry::noting(pmpi::Comm_create(comm, group, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
@@ -126,9 +127,10 @@ TELPHER_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm),
 // 7.4 Communicator management
 TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm),
             (comm, group, tag, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_create_group(comm, group, tag, newcomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Comm_create_group(comm, group, tag, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Comm_create_group(comm, group, tag, newcomm);
+  const int code = entry::noting(pmpi::Comm_create_group(comm, group, tag, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_group(comm, tag), *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
@@ -137,9 +139,9 @@ TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Com
 // 7.4 Communicator management
 TELPHER_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm),
             (comm, color, key, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_split(comm, color, key, newcomm);
+  if (!entry::active()) return entry::noting(pmpi::Comm_split(comm, color, key, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Comm_split(comm, color, key, newcomm);
+  const int code = entry::noting(pmpi::Comm_split(comm, color, key, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
@@ -149,9 +151,11 @@ TELPHER_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm),
 TELPHER_MPI(Comm_split_type,
             (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm),
             (comm, split_type, key, info, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Comm_split_type(comm, split_type, key, info, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+  const int code = entry::noting(pmpi::Comm_split_type(comm, split_type, key, info, newcomm),
+                                 newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
@@ -183,11 +187,12 @@ TELPHER_MPI(Intercomm_create,
              MPI_Comm* newintercomm),
             (local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm)) {
   if (!entry::active())
-    return pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
-                                  newintercomm);
+    return entry::noting(pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader,
+                                                tag, newintercomm), newintercomm);
   entry::blocking_call guard;
-  const int code = pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
-                                          newintercomm);
+  const int code = entry::noting(pmpi::Intercomm_create(local_comm, local_leader, peer_comm,
+                                                        remote_leader, tag, newintercomm),
+                                 newintercomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_number(tag), *newintercomm);
   return code;
 }
@@ -195,9 +200,11 @@ TELPHER_MPI(Intercomm_create,
 // 7.6 Inter-communication
 TELPHER_MPI(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm),
             (intercomm, high, newintracomm)) {
-  if (!entry::active()) return pmpi::Intercomm_merge(intercomm, high, newintracomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Intercomm_merge(intercomm, high, newintracomm), newintracomm);
   entry::blocking_call guard;
-  const int code = pmpi::Intercomm_merge(intercomm, high, newintracomm);
+  const int code = entry::noting(pmpi::Intercomm_merge(intercomm, high, newintracomm),
+                                 newintracomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(intercomm, *newintracomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newintracomm);
   return code;
@@ -208,9 +215,11 @@ TELPHER_MPI(Cart_create,
             (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
              MPI_Comm* comm_cart), (comm_old, ndims, dims, periods, reorder, comm_cart)) {
   if (!entry::active())
-    return pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
+    return entry::noting(pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart),
+                         comm_cart);
   entry::blocking_call guard;
-  const int code = pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
+  const int code = entry::noting(pmpi::Cart_create(comm_old, ndims, dims, periods, reorder,
+                                                   comm_cart), comm_cart);
   if (code == MPI_SUCCESS) mpi::topologies::order_cart(ndims, dims, periods, reorder, comm_cart);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_cart);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_cart);
@@ -221,9 +230,9 @@ TELPHER_MPI(Cart_create,
 // 8.5 Topology constructors
 TELPHER_MPI(Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm),
             (comm, remain_dims, newcomm)) {
-  if (!entry::active()) return pmpi::Cart_sub(comm, remain_dims, newcomm);
+  if (!entry::active()) return entry::noting(pmpi::Cart_sub(comm, remain_dims, newcomm), newcomm);
   entry::blocking_call guard;
-  const int code = pmpi::Cart_sub(comm, remain_dims, newcomm);
+  const int code = entry::noting(pmpi::Cart_sub(comm, remain_dims, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
@@ -235,9 +244,11 @@ TELPHER_MPI(Graph_create,
             (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
              MPI_Comm* comm_graph), (comm_old, nnodes, index, edges, reorder, comm_graph)) {
   if (!entry::active())
-    return pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+    return entry::noting(pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph),
+                         comm_graph);
   entry::blocking_call guard;
-  const int code = pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+  const int code = entry::noting(pmpi::Graph_create(comm_old, nnodes, index, edges, reorder,
+                                                    comm_graph), comm_graph);
   if (code == MPI_SUCCESS) mpi::topologies::order_graph(nnodes, index, edges, reorder, comm_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_graph);
@@ -253,13 +264,16 @@ TELPHER_MPI(Dist_graph_create_adjacent,
             (comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info,
              reorder, comm_dist_graph)) {
   if (!entry::active())
-    return pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
-                                            destinations, destweights, info, reorder,
-                                            comm_dist_graph);
+    return entry::noting(pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources,
+                                                          sourceweights, outdegree, destinations,
+                                                          destweights, info, reorder,
+                                                          comm_dist_graph), comm_dist_graph);
   entry::blocking_call guard;
-  const int code = pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights,
-                                                    outdegree, destinations, destweights, info,
-                                                    reorder, comm_dist_graph);
+  const int code = entry::noting(pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources,
+                                                                  sourceweights, outdegree,
+                                                                  destinations, destweights, info,
+                                                                  reorder, comm_dist_graph),
+                                 comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create_adjacent", info,
                                                              reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
@@ -276,11 +290,13 @@ TELPHER_MPI(Dist_graph_create,
             (comm_old, n, sources, degrees, destinations, weights, info, reorder,
              comm_dist_graph)) {
   if (!entry::active())
-    return pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info,
-                                   reorder, comm_dist_graph);
+    return entry::noting(pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations,
+                                                 weights, info, reorder, comm_dist_graph),
+                         comm_dist_graph);
   entry::blocking_call guard;
-  const int code = pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights,
-                                           info, reorder, comm_dist_graph);
+  const int code = entry::noting(pmpi::Dist_graph_create(comm_old, n, sources, degrees,
+                                                         destinations, weights, info, reorder,
+                                                         comm_dist_graph), comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create", info, reorder,
                                                              comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
@@ -325,8 +341,8 @@ TELPHER_MPI(Comm_spawn,
              MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]),
             (command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes)) {
   if (!entry::active())
-    return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
-                            array_of_errcodes);
+    return entry::noting(pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
+                                          array_of_errcodes), intercomm);
   return mpi::comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }
 
@@ -338,8 +354,9 @@ TELPHER_MPI(Comm_spawn_multiple,
             (count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
              intercomm, array_of_errcodes)) {
   if (!entry::active())
-    return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
-                                     array_of_info, root, comm, intercomm, array_of_errcodes);
+    return entry::noting(pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv,
+                                                   array_of_maxprocs, array_of_info, root, comm,
+                                                   intercomm, array_of_errcodes), intercomm);
   return mpi::comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
                                   array_of_info, root, comm, intercomm, array_of_errcodes);
 }
@@ -348,18 +365,20 @@ TELPHER_MPI(Comm_spawn_multiple,
 TELPHER_MPI(Comm_accept,
             (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
             (port_name, info, root, comm, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_accept(port_name, info, root, comm, newcomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Comm_accept(port_name, info, root, comm, newcomm), newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_accept(port_name, info, root, comm, newcomm);
+  return entry::noting(pmpi::Comm_accept(port_name, info, root, comm, newcomm), newcomm);
 }
 
 // 11.9 Establishing communication
 TELPHER_MPI(Comm_connect,
             (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
             (port_name, info, root, comm, newcomm)) {
-  if (!entry::active()) return pmpi::Comm_connect(port_name, info, root, comm, newcomm);
+  if (!entry::active())
+    return entry::noting(pmpi::Comm_connect(port_name, info, root, comm, newcomm), newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_connect(port_name, info, root, comm, newcomm);
+  return entry::noting(pmpi::Comm_connect(port_name, info, root, comm, newcomm), newcomm);
 }
 
 // 11.10 Other functionality
@@ -372,9 +391,9 @@ TELPHER_MPI(Comm_disconnect, (MPI_Comm* comm), (comm)) {
 
 // 11.10 Other functionality
 TELPHER_MPI(Comm_join, (int fd, MPI_Comm* intercomm), (fd, intercomm)) {
-  if (!entry::active()) return pmpi::Comm_join(fd, intercomm);
+  if (!entry::active()) return entry::noting(pmpi::Comm_join(fd, intercomm), intercomm);
   entry::blocking_call guard;
-  return pmpi::Comm_join(fd, intercomm);
+  return entry::noting(pmpi::Comm_join(fd, intercomm), intercomm);
 }
 
 #if TELPHER_HOST_HAS_Barrier_init  // MPI 4.0
@@ -410,17 +429,9 @@ TELPHER_MPI(Intercomm_create_from_groups,
              MPI_Comm* newintercomm),
             (local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler,
              newintercomm)) {
-  if (!entry::active())
-    return pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group,
-                                              remote_leader, stringtag, info, errhandler,
-                                              newintercomm);
-  entry::blocking_call guard;
-  const int code = pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group,
-                                                      remote_leader, stringtag, info, errhandler,
-                                                      newintercomm);
-  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_text(stringtag),
-                                                    *newintercomm);
-  return code;
+  return sessions::intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                remote_leader, stringtag, info, errhandler,
+                                                newintercomm);
 }
 
 // 11.3 The Sessions Model
