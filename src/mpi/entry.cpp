@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -105,11 +106,16 @@ void start(bool threaded, MPI_Comm world) noexcept {
   explain::started();
 }
 
+// Local, so any thread may come to it.
 void wait_for_job() noexcept {
+  static constinit std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   if (!config().enable || joined || ticket::job().waits) return;
   report_setting_problems();
   insist_on(ticket::wait_for_job(), MPI_COMM_NULL);
-  if (ticket::job().any_device) become_active();
+  if (!ticket::job().any_device) return;
+  become_active();
+  explain::waits();
 }
 
 namespace {

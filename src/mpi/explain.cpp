@@ -96,6 +96,14 @@ void started() noexcept {
   explain_paths();
 }
 
+void waits() noexcept {
+  constexpr const char* what =
+      "a session's communicator has not all processes of mpi://WORLD: device memory goes through "
+      "host memory on those made before one that has";
+  TELPHER_INFO("%s", what);
+  if (config().explain && ticket::job().world_rank == 0) print_line(what);
+}
+
 // What a lossy codec may have changed is said without being asked for statistics.
 void explain_compression() {
   for (const codec::method m : {codec::method::zfp, codec::method::mpc}) {

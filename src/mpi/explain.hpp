@@ -7,6 +7,8 @@ namespace telpher::explain {
 
 /// After MPI_Init. Says nothing unless asked.
 void started() noexcept;
+/// Once a process with a session waits for its job.
+void waits() noexcept;
 /// Before MPI_Finalize.
 void ending() noexcept;
 

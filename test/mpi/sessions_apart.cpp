@@ -173,6 +173,33 @@ struct under_way {
   }
 };
 
+/// A copy of a communicator that all but the first rank have, and use, before the job is joined.
+struct copy_across {
+  MPI_Comm comm = MPI_COMM_NULL;
+  place p;
+  buffer out, in;
+  MPI_Request copied, both[2];
+
+  explicit copy_across(MPI_Comm from)
+      : p(from), out(kinds().back(), 400000), in(kinds().back(), 400000) {
+    out.fill(static_cast<std::uint64_t>(p.rank + 1));
+    in.clear();
+    MPI_Comm_idup(from, &comm, &copied);
+    if (p.rank > 0) post();
+  }
+  void post() {
+    MPI_Wait(&copied, MPI_STATUS_IGNORE);
+    MPI_Irecv(in.data(), 400000, MPI_BYTE, p.before(), 13, comm, &both[0]);
+    MPI_Isend(out.data(), 400000, MPI_BYTE, p.next(), 13, comm, &both[1]);
+  }
+  void end() {
+    if (p.rank == 0) post();
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    expect_none(in.compare(static_cast<std::uint64_t>(p.before() + 1), in.bytes()),
+                "a message on a copy across the whole");
+  }
+};
+
 /// Many messages at once, each of which may take a slot.
 void burst(MPI_Comm comm) {
   constexpr int count = 100, bytes = 20000;
@@ -199,25 +226,25 @@ void across() {
   open_session();
   parts early("early");
   early.use_all("before the whole");
-  // One rank's copy is there before the whole, the other's after it.
-  MPI_Comm copy;
-  MPI_Request copied;
-  MPI_Comm_idup(early.half, &copy, &copied);
-  if (place(early.half).rank > 0) MPI_Wait(&copied, MPI_STATUS_IGNORE);
+  copy_across copied(early.half);
+  MPI_Comm split;
+  MPI_Comm_split(early.half, 0, 0, &split);
   under_way on_half(early.half), on_self(early.self);
   MPI_Comm world = world_comm();
-  MPI_Wait(&copied, MPI_STATUS_IGNORE);
+  copied.end();
   burst(world);
   on_half.end();
   on_self.end();
   use(world, "the whole");
   early.use_all("after the whole");
-  use(copy, "a copy across the whole");
+  use(copied.comm, "a copy across the whole");
+  use(split, "a split from before the whole");
   use_derived(early.half, "after the whole");
   parts late("late");
   late.use_all("made after the whole");
   use_between("between, after the whole");
-  MPI_Comm_free(&copy);
+  MPI_Comm_free(&copied.comm);
+  MPI_Comm_free(&split);
   late.free();
   early.free();
   MPI_Comm_free(&world);
