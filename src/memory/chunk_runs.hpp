@@ -10,9 +10,8 @@
 //   its multiples; the power of two is at least 32 MB, and no less than the bytes. So buffers of
 //   any size and address, in memory of n such powers, have at most 2n runs or so, and few runs are
 //   made anew when the program maps more.
-// - Runs overlap: a larger one is made beside a smaller one, of which messages may be under way.
-// And
-//   a run may end while other bytes of it are in use. So neither closes what is in use of a run
+// - Runs overlap: a larger one is made beside a smaller one, of which messages may be under way. A
+//   run may also end while other bytes of it are in use. So neither closes what is in use of a run
 //   (memory/allocations.hpp).
 #pragma once
 

@@ -70,7 +70,8 @@ int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexc
   window* const w = find(win);
   if (!w || !w->dynamic())
     return refuse(MPI_ERR_RMA_ATTACH,
-                  "device memory needs a dynamic window whose ranks all carry Telpher");
+                  "device memory needs a dynamic window whose ranks are all in the job: they carry "
+                  "Telpher, and programs with sessions make a communicator of all processes first");
   if (own.failed) return refuse(MPI_ERR_RMA_ATTACH, "the range does not lie in one allocation");
   status s = status::ok;
   int raised = MPI_SUCCESS;

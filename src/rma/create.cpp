@@ -232,8 +232,11 @@ int complete_window(const creation& c, std::unique_ptr<window> w) noexcept {
 
 int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept {
   if (!on_device) return call_host(host);
-  return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-                             "device memory needs a communicator whose ranks all carry Telpher");
+  return host_mpi::fail_with(
+      c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+      "device memory needs a communicator whose ranks are all in the job: they "
+      "carry Telpher, and programs with sessions make one of all processes "
+      "first");
 }
 
 namespace {
