@@ -191,17 +191,23 @@ class pipeline {
       }
       code = f(block(first), n, offset, last);
       const std::uint64_t moved = code == MPI_SUCCESS ? transferred(*last) : 0;
-      done_ += moved;
       offset += cut_.step;
-      if (reads && !failed(outcome)) outcome = wait();
-      if (reads && moved > 0 && !failed(outcome)) outcome = copy_bytes(first, moved);
+      if (!reads)
+        done_ += moved;
+      else if (!failed(outcome))
+        outcome = end_copy();
+      if (reads && moved > 0 && !failed(outcome)) {
+        outcome = copy_bytes(first, moved);
+        if (!failed(outcome)) under_way_ = moved;
+      }
       if (moved < static_cast<std::uint64_t>(n) * cut_.element) break;
     }
-    const status waited = wait();
-    if (!failed(outcome)) outcome = waited;
+    const status last_one = end_copy();
+    if (!failed(outcome)) outcome = last_one;
     return code;
   }
 
+  /// Bytes that are in the file, or on the device.
   std::uint64_t done() const noexcept { return done_; }
 
  private:
@@ -221,12 +227,19 @@ class pipeline {
     return cut_.where.owner->copy(reads ? device : host, reads ? host : device, bytes, stream_);
   }
   status wait() noexcept { return cut_.where.owner->synchronise(stream_); }
+  status end_copy() noexcept {
+    const status s = wait();
+    if (!failed(s)) done_ += under_way_;
+    under_way_ = 0;
+    return s;
+  }
 
   const access& access_;
   const cut& cut_;
   device::stream stream_{};
   memory::buffer blocks_[2];
   std::uint64_t done_ = 0;
+  std::uint64_t under_way_ = 0;  // of a read, to the device
 };
 
 // --- split collectives ---

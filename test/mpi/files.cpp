@@ -283,6 +283,53 @@ void refused(mpi_test::suite& s, kind k) {
   MPI_Errhandler_free(&handler);
 }
 
+/// The third of four blocks does not get from or to the device: the call is an error, the blocks
+/// before it are where they belong, and the status counts them.
+void failed_midway(mpi_test::suite& s) {
+  constexpr int block = 4 << 20, count = 4 * block;
+  handled = 0;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_errors, &handler);
+  file f(s, MPI_COMM_SELF, read_write);
+  MPI_File_set_errhandler(f.handle, handler);
+  bytes content(count), found(count, 1);
+  for (std::size_t i = 0; i < content.size(); ++i)
+    content[i] = static_cast<unsigned char>(i / 4096 % 251);
+  void* const device = mpi_test::try_allocate(kind::device, count);
+  auto* const set = mpi_test::emulated<void(const char*)>("telpher_emu_faults");
+  const auto expect_blocks = [&](const MPI_Status& status, int blocks, const char* what) {
+    int moved = 0;
+    MPI_Get_count(&status, MPI_BYTE, &moved);
+    s.expect_equal(moved, blocks * block, "bytes that the status counts");
+    const auto end = content.begin() + blocks * block;
+    s.expect(std::equal(content.begin(), end, found.begin()), what);
+  };
+  MPI_Status status{};
+  mpi_test::copy(kind::device, device, content.data(), count);
+  set("memcpy:3");
+  s.expect(MPI_File_write_at(f.handle, 0, device, count, MPI_BYTE, &status) != MPI_SUCCESS,
+           "a write whose third block does not get off the device");
+  set("");
+  s.expect_equal(handled, 1, "calls of the file's handler");
+  MPI_File_read_at(f.handle, 0, found.data(), 2 * block, MPI_BYTE, MPI_STATUS_IGNORE);
+  expect_blocks(status, 2, "the file's first blocks");
+
+  MPI_File_write_at(f.handle, 0, content.data(), count, MPI_BYTE, MPI_STATUS_IGNORE);
+  mpi_test::copy(kind::device, device, bytes(count, 1).data(), count);
+  set("memcpy:3");
+  s.expect(MPI_File_read_at(f.handle, 0, device, count, MPI_BYTE, &status) != MPI_SUCCESS,
+           "a read whose third block does not get to the device");
+  set("");
+  s.expect_equal(handled, 2, "calls of the file's handler");
+  mpi_test::copy(kind::device, found.data(), device, count);
+  expect_blocks(status, 2, "the device's first blocks");
+  s.expect(std::all_of(found.begin() + 2 * block, found.end(), [](auto b) { return b == 1; }),
+           "the rest of the buffer stays");
+  mpi_test::release(kind::device, device);
+  MPI_File_set_errhandler(f.handle, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
 /// A device buffer cannot be filled when a non-blocking read ends: the file's handler hears of it.
 void failed_later(mpi_test::suite& s) {
   handled = 0;
@@ -335,7 +382,10 @@ int main(int argc, char** argv) {
     s.run("view/" + memory, [&] { view(s, k); });
     s.run("refused/" + memory, [&] { refused(s, k); });
   }
-  if (mpi_test::held() >= 0) s.run("failed later", [&] { failed_later(s); });
+  if (mpi_test::held() >= 0) {
+    s.run("failed later", [&] { failed_later(s); });
+    s.run("failed midway", [&] { failed_midway(s); });
+  }
   MPI_Type_free(&gaps);
   return s.finish();
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/settings.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/gpurt/runtime.hpp"
 
@@ -110,11 +111,34 @@ distance hip_rt::distance_between(int device, int peer) noexcept {
 
 // --- memory ---
 
+namespace {
+
+// As CUDA's back end does (device/cuda/memory.cpp): the last prefetch, else the preferred location.
+bool lies_on_device(const void* address, int& ordinal) noexcept {
+  if (config().managed == "host") return false;
+  for (const hipMemRangeAttribute asked :
+       {hipMemRangeAttributeLastPrefetchLocation, hipMemRangeAttributePreferredLocation}) {
+    int location = hipInvalidDeviceId;
+    if (const hipError_t e = hipMemRangeGetAttribute(&location, sizeof location, asked, address, 1);
+        e != hipSuccess) {
+      hip_rt::clear_error(e);
+      return false;
+    }
+    if (location == hipInvalidDeviceId) continue;
+    if (location < 0) return false;
+    ordinal = location;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // For unknown memory HIP returns success and leaves a value unchanged. HIP 5 uses 0 for host
 // memory, later versions use 0 for unknown memory; so memory without a range counts as unknown.
-// With XNACK kernels may also use memory that HIP never saw; it is host memory here. Managed memory
-// is also treated as host memory. Memory of hipMalloc is device memory on MI300A, too: the CPU
-// window serves small messages, the GPU's bandwidth the large ones.
+// With XNACK kernels may also use memory that HIP never saw; it is host memory here. So is managed
+// memory that the program has not put on a device. Memory of hipMalloc is device memory on MI300A,
+// too: the CPU window serves small messages, the GPU's bandwidth the large ones.
 hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
   unsigned type = 0, managed = 0;
   unsigned long long buffer = 0;  // HIP writes four bytes, CUDA eight
@@ -133,8 +157,10 @@ hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out)
     return e == hipErrorInvalidValue ? hipSuccess : e;
   }
   if (bytes == 0) return hipSuccess;
-  if ((managed & 0xff) || type == hipMemoryTypeUnified)
-    out.kind = memory_kind::managed;
+  const bool migrates = (managed & 0xff) || type == hipMemoryTypeUnified;
+  out.cpu_accessible = migrates && lies_on_device(address, ordinal);
+  if (migrates)
+    out.kind = out.cpu_accessible ? memory_kind::device : memory_kind::managed;
   else if (type == hipMemoryTypeDevice)
     out.kind = memory_kind::device;
   else
@@ -144,7 +170,8 @@ hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out)
   out.base = reinterpret_cast<std::uintptr_t>(base);
   out.bytes = bytes;
   out.generation = buffer;
-  out.exportable = detail && out.kind == memory_kind::device && platform::exportable(address);
+  out.exportable =
+      detail && !migrates && out.kind == memory_kind::device && platform::exportable(address);
   return hipSuccess;
 }
 

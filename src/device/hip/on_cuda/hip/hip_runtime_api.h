@@ -78,6 +78,15 @@ constexpr auto HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = CU_POINTER_ATTRIBUTE_RAN
 constexpr auto HIP_POINTER_ATTRIBUTE_RANGE_SIZE = CU_POINTER_ATTRIBUTE_RANGE_SIZE;
 constexpr auto HIP_POINTER_ATTRIBUTE_BUFFER_ID = CU_POINTER_ATTRIBUTE_BUFFER_ID;
 
+using hipMemRangeAttribute = cudaMemRangeAttribute;
+constexpr auto hipMemRangeAttributeLastPrefetchLocation = cudaMemRangeAttributeLastPrefetchLocation;
+constexpr auto hipMemRangeAttributePreferredLocation = cudaMemRangeAttributePreferredLocation;
+constexpr int hipInvalidDeviceId = cudaInvalidDeviceId;
+inline hipError_t hipMemRangeGetAttribute(void* data, std::size_t bytes, hipMemRangeAttribute asked,
+                                          const void* address, std::size_t count) {
+  return cudaMemRangeGetAttribute(data, bytes, asked, address, count);
+}
+
 // --- errors, devices ---
 inline const char* hipGetErrorString(hipError_t e) {
   return cudaGetErrorString(e);
