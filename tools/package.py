@@ -143,13 +143,12 @@ def write(wheel: Wheel, version: str, platform: str, out: Path) -> Path:
     if wheel.entry_points:
         texts["entry_points.txt"] = wheel.entry_points
     record = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(path, "w") as archive:
 
         def add(name: str, data: bytes, executable: bool) -> None:
             entry = zipfile.ZipInfo(name, stamp)
-            entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if executable else 0o100644) << 16
-            archive.writestr(entry, data)
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)  # an entry does not take the archive's
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
             record.append(f"{name},sha256={digest},{len(data)}")
 

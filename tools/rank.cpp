@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -149,10 +148,14 @@ int launched_as() {
 
 /// What the first kernel driver that is there says of itself, "" without one.
 std::string driver() {
-  std::string line;
+  char line[512] = "";
   for (const char* path : {"/proc/driver/nvidia/version", "/sys/module/amdgpu/version"})
-    if (std::ifstream file(path); std::getline(file, line)) break;
-  return line;
+    if (std::FILE* const file = std::fopen(path, "r")) {
+      const bool read = std::fgets(line, sizeof line, file) != nullptr;
+      std::fclose(file);
+      if (read) break;
+    }
+  return {line, std::strcspn(line, "\n")};
 }
 
 /// What this process was given. Needs no MPI, so that nothing that is wrong can keep it from being
