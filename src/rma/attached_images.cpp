@@ -20,24 +20,19 @@ int attached_images::open(MPI_Comm comm) noexcept {
   const ticket::blocking_call guard;
   pmpi::Comm_rank(comm, &rank_);
   pmpi::Comm_size(comm, &ranks_);
-  constexpr std::size_t words_of_ranges = sizeof(ranges) / word_bytes;
-  try {
-    directory_.resize(static_cast<std::size_t>(ranks_) + words_of_ranges);
-  } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
-  }
-  const auto bytes = static_cast<MPI_Aint>(directory_.size() * word_bytes);
-  int rc = pmpi::Win_create(directory_.data(), bytes, word_bytes, MPI_INFO_NULL, comm, &window_);
-  if (rc != MPI_SUCCESS) return rc;
+  const std::size_t bytes = static_cast<std::size_t>(ranks_) * word_bytes + sizeof(ranges);
+  directory_.reset(new (std::nothrow) std::byte[bytes]());
+  if (!directory_) return MPI_ERR_NO_MEM;
+  if (const int rc = pmpi::Win_create(directory_.get(), static_cast<MPI_Aint>(bytes), word_bytes,
+                                      MPI_INFO_NULL, comm, &window_))
+    return rc;
   pmpi::Win_set_errhandler(window_, MPI_ERRORS_RETURN);
-  rc = pmpi::Win_lock_all(MPI_MODE_NOCHECK, window_);
-  return rc;
+  return pmpi::Win_lock_all(MPI_MODE_NOCHECK, window_);
 }
 
 std::uint64_t attached_images::changes_of(int rank) noexcept {
   pmpi::Win_sync(window_);
-  return std::atomic_ref(directory_[static_cast<std::size_t>(rank)])
-      .load(std::memory_order_acquire);
+  return std::atomic_ref(changes()[rank]).load(std::memory_order_acquire);
 }
 
 status attached_images::publish(std::size_t place, const range& r) noexcept {

@@ -21,8 +21,8 @@
 #include <array>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <vector>
 
 #include "host_mpi/host_mpi.hpp"
 #include "rma/image.hpp"
@@ -76,14 +76,15 @@ class attached_images {
     ranges of{};
   };
 
-  range* own_ranges() noexcept { return reinterpret_cast<range*>(directory_.data() + ranks_); }
+  std::uint64_t* changes() noexcept { return reinterpret_cast<std::uint64_t*>(directory_.get()); }
+  range* own_ranges() noexcept { return reinterpret_cast<range*>(changes() + ranks_); }
   std::uint64_t changes_of(int rank) noexcept;
   status publish(std::size_t place, const range& r) noexcept;
   /// Null: the target's ranges could not be read.
   const ranges* ranges_of(int target, std::uint64_t changes) noexcept;
 
-  MPI_Win window_ = MPI_WIN_NULL;         // the directory
-  std::vector<std::uint64_t> directory_;  // this rank's
+  MPI_Win window_ = MPI_WIN_NULL;           // the directory
+  std::unique_ptr<std::byte[]> directory_;  // this rank's
   int rank_ = 0, ranks_ = 0;
   std::mutex own_guard_;  // for `images_`, own_ranges() and `changes_`
   std::list<mirrored> images_;
