@@ -83,7 +83,7 @@ int to_image(const access& a, attached_images& there, MPI_Aint& at) {
   const auto l = datatype::layout_of(a.type);
   if (!l || (*l)->blocks.empty() || a.count <= 0) return MPI_SUCCESS;
   const span s = span_of(**l, a.count);
-  const auto shift = there.find(a.rank, at + s.low, at + s.high);
+  const auto shift = there.find(a.rank, at + (*l)->blocks.front().offset, at + s.low, at + s.high);
   if (shift) at += *shift;
   if (shift.error() == status::invalid_argument)
     return host_mpi::fail_with(host_mpi::error_owner::window(a.win), a.call, MPI_ERR_RMA_RANGE,

@@ -65,17 +65,19 @@ const attached_images::ranges* attached_images::ranges_of(int target,
   return &k->of;
 }
 
-result<MPI_Aint> attached_images::find(int target, MPI_Aint low, MPI_Aint high) noexcept {
+result<MPI_Aint> attached_images::find(int target, MPI_Aint address, MPI_Aint low,
+                                       MPI_Aint high) noexcept {
   const std::uint64_t changes = changes_of(target);
   if (changes == 0) return MPI_Aint{0};
   const std::lock_guard lock(known_guard_);
   const ranges* const all = ranges_of(target, changes);
   if (!all) return status::host_mpi_error;
-  const auto first = static_cast<std::uint64_t>(low), end = static_cast<std::uint64_t>(high);
   for (const range& r : *all) {
-    if (r.bytes == 0 || end <= r.device || first >= r.device + r.bytes) continue;
-    if (first < r.device || end > r.device + r.bytes) return status::invalid_argument;
-    return static_cast<MPI_Aint>(r.image - r.device);
+    const auto begin = static_cast<MPI_Aint>(r.device),
+               end = begin + static_cast<MPI_Aint>(r.bytes);
+    if (address < begin || address >= end) continue;
+    if (low < begin || high > end) return status::invalid_argument;
+    return static_cast<MPI_Aint>(r.image) - begin;
   }
   return MPI_Aint{0};
 }

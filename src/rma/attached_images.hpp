@@ -53,9 +53,10 @@ class attached_images {
   /// See image::merge.
   status merge() noexcept;
 
-  /// How far the image of the target's device memory at [low, high) is from that memory; 0 if there
-  /// is none, because it is host memory. invalid_argument: only a part of it is in one range.
-  result<MPI_Aint> find(int target, MPI_Aint low, MPI_Aint high) noexcept;
+  /// How far the image of the target's device memory that holds the address is from that memory; 0
+  /// if there is none, because it is host memory. invalid_argument: not all of [low, high), the
+  /// bytes that the same access uses, is in that range.
+  result<MPI_Aint> find(int target, MPI_Aint address, MPI_Aint low, MPI_Aint high) noexcept;
 
  private:
   struct range {
