@@ -3,6 +3,8 @@
 // messages between pairs of ranks in it.
 #pragma once
 
+#include <chrono>
+
 #include "cuda_chunks.hpp"
 #include "emulated.hpp"
 #include "paths.hpp"
@@ -135,6 +137,24 @@ inline void exchange(suite& s, int peer, const segment& out, std::size_t at, con
   MPI_Send(out.data() + at, as_int(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   s.expect_none(in.compare(identity(s, peer, step), 0, bytes));
+}
+
+/// Exchanges messages in `out` and `in`, which stay open, until `still_open` is false at both ranks
+/// of a pair.
+template <class StillOpen>
+void expect_closed(suite& s, int peer, const segment& out, const segment& in,
+                   const StillOpen& still_open) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int both[2] = {1, 0};  // how many have it open still; whether one of the two gives up
+  for (std::size_t step = 3; both[0] > 0 && both[1] == 0; ++step) {
+    exchange(s, peer, out, 0, in, 100000, step);
+    const int own[2] = {still_open(), std::chrono::steady_clock::now() > end};
+    int theirs[2] = {};
+    MPI_Sendrecv(own, 2, MPI_INT, peer, 3, theirs, 2, MPI_INT, peer, 3, s.control,
+                 MPI_STATUS_IGNORE);
+    for (int i : {0, 1}) both[i] = own[i] + theirs[i];
+  }
+  if (both[0] > 0) s.fail("%lld mappings are open still", counted("imports"));
 }
 
 }  // namespace mpi_test

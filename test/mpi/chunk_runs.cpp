@@ -2,8 +2,6 @@
 // Buffers that reach over several chunks of memory that the program maps itself: peers open the
 // chunks side by side. Sizes of all kinds, memory that grows, chunks that are mapped anew or cannot
 // be exported, collectives and windows.
-#include <chrono>
-
 #include "chunk_memory.hpp"
 
 using namespace mpi_test;
@@ -192,17 +190,7 @@ void given_back(suite& s, const world& w) {
   const long long before = counted("imports");
   have_opened(s, w, gone, in);
   gone.unmap(2, 1);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  int both[2] = {1, 0};  // how many have it open still; whether one of the two gives up
-  for (std::size_t step = 3; both[0] > 0 && both[1] == 0; ++step) {
-    exchange(s, w.peer, out, 0, in, 100000, step);
-    const int own[2] = {counted("imports") > before, std::chrono::steady_clock::now() > end};
-    int theirs[2] = {};
-    MPI_Sendrecv(own, 2, MPI_INT, w.peer, 3, theirs, 2, MPI_INT, w.peer, 3, s.control,
-                 MPI_STATUS_IGNORE);
-    for (int i : {0, 1}) both[i] = own[i] + theirs[i];
-  }
-  if (both[0] > 0) s.fail("%lld mappings are open still", counted("imports"));
+  expect_closed(s, w.peer, out, in, [&] { return counted("imports") > before; });
 }
 
 void sum(suite& s, unsigned char* in, unsigned char* out, int n) {

@@ -2,8 +2,6 @@
 // Memory that the program maps itself, in chunks (CUDA's virtual memory management), and peers open
 // through file descriptors: messages from one chunk and over several, collectives, windows, memory
 // that is mapped anew at the same addresses, and memory that cannot be exported.
-#include <chrono>
-
 #include "chunk_memory.hpp"
 
 using namespace mpi_test;
@@ -69,17 +67,7 @@ void given_back(suite& s, const world& w) {
     open = counted("imports");
   }
   s.expect_equal(open, before + 1, "mappings with one more");
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  int both[2] = {1, 0};  // how many have it open still; whether one of the two gives up
-  for (std::size_t step = 3; both[0] > 0 && both[1] == 0; ++step) {
-    exchange(s, w.peer, out, 0, in, 100000, step);
-    const int own[2] = {counted("imports") >= open, std::chrono::steady_clock::now() > end};
-    int theirs[2] = {};
-    MPI_Sendrecv(own, 2, MPI_INT, w.peer, 3, theirs, 2, MPI_INT, w.peer, 3, s.control,
-                 MPI_STATUS_IGNORE);
-    for (int i : {0, 1}) both[i] = own[i] + theirs[i];
-  }
-  if (both[0] > 0) s.fail("%lld mappings are open still", counted("imports"));
+  expect_closed(s, w.peer, out, in, [&] { return counted("imports") >= open; });
 }
 
 void not_exportable(suite& s, const world& w) {

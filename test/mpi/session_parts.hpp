@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs with sessions share: communicators of the session's processes, and a check that
-// memory of every kind arrives on a communicator by every kind of call.
+// What the programs with sessions share: failures without a suite, because MPI_Init is never
+// called, and a check that memory of every kind arrives on a communicator by every kind of call.
 #pragma once
 
 #include <mpi.h>
+
+#include <cstdio>
+#include <string>
 
 #include "memory.hpp"
 
 namespace session_test {
 
-extern int failures;
-void expect(bool good, const char* what);
-void expect_none(const std::string& problem, const char* what);
+inline int failures = 0;
+
+inline void expect(bool good, const char* what) {
+  if (good) return;
+  std::printf("FAILED sessions: %s\n", what);
+  ++failures;
+}
+
+inline void expect_none(const std::string& problem, const char* what) {
+  if (!problem.empty()) expect(false, (std::string(what) + ": " + problem).c_str());
+}
 
 struct place {
   int rank = 0, size = 0;
-  explicit place(MPI_Comm comm);
+  explicit place(MPI_Comm comm) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+  }
   int next() const { return (rank + 1) % size; }
   int before() const { return (rank + size - 1) % size; }
 };

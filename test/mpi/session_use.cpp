@@ -8,23 +8,6 @@ namespace session_test {
 
 using namespace mpi_test;
 
-int failures = 0;
-
-void expect(bool good, const char* what) {
-  if (good) return;
-  std::printf("FAILED sessions: %s\n", what);
-  ++failures;
-}
-
-void expect_none(const std::string& problem, const char* what) {
-  if (!problem.empty()) expect(false, (std::string(what) + ": " + problem).c_str());
-}
-
-place::place(MPI_Comm comm) {
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-}
-
 namespace {
 
 /// A message to the next rank of a ring and one from the rank before, of bytes that tell the

@@ -8,41 +8,22 @@
 #include <chrono>
 #include <thread>
 
-#include "memory.hpp"
 #include "mpi_4.hpp"
+#include "session_parts.hpp"
 
 #if MPI_TEST_HAS_MPI_4
 
 using namespace mpi_test;
+using session_test::expect, session_test::expect_none, session_test::failures, session_test::place;
 
 namespace {
-
-int failures = 0;
-
-void expect(bool good, const char* what) {
-  if (good) return;
-  std::printf("FAILED sessions: %s\n", what);
-  ++failures;
-}
-
-void expect_none(const std::string& problem, const char* what) {
-  if (!problem.empty()) expect(false, (std::string(what) + ": " + problem).c_str());
-}
-
-struct place {
-  int rank = 0, size = 0;
-  explicit place(MPI_Comm comm) {
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-  }
-};
 
 /// Messages, a collective and partitions round a ring of the communicator's ranks.
 void use(MPI_Comm comm, const char* what) {
   const place p(comm);
   const kind k = kinds().back();
   expect(k == kind::device, "there is no device memory");
-  const int next = (p.rank + 1) % p.size, before = (p.rank + p.size - 1) % p.size;
+  const int next = p.next(), before = p.before();
   for (const std::size_t bytes : {8ul, 3000ul, 400000ul}) {
     buffer out(k, bytes), in(k, bytes);
     out.fill(static_cast<std::uint64_t>(p.rank + 1));

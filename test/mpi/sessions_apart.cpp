@@ -7,9 +7,10 @@
 #include <chrono>
 #include <thread>
 
+#include "mpi_4.hpp"
 #include "session_parts.hpp"
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if MPI_TEST_HAS_MPI_4
 
 using namespace session_test;
 using namespace mpi_test;

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "base/settings.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/gdrcopy.hpp"
+#include "device/gpurt/managed.hpp"
 
 namespace telpher::device::cuda {
 
@@ -106,23 +106,15 @@ void settle_context(int device) noexcept {
   if (set) synchronous[device].store(current, std::memory_order_relaxed);
 }
 
-// Where the program has put managed memory, as far as the driver says: the last prefetch, else the
-// preferred location. Pages that the other side touches migrate without a word. Then a device still
-// gets at them, only slower, and on a system where it could not, nothing is ever put on a device.
+static_assert(gpurt::no_location == CU_DEVICE_INVALID);
+
 bool lies_on_device(const void* address, int& ordinal) noexcept {
-  if (config().managed == "host") return false;
-  for (const CUmem_range_attribute asked :
-       {CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION}) {
-    int location = CU_DEVICE_INVALID;
-    if (driver.cuMemRangeGetAttribute(&location, sizeof location, asked,
-                                      reinterpret_cast<CUdeviceptr>(address), 1) != CUDA_SUCCESS)
-      return false;
-    if (location == CU_DEVICE_INVALID) continue;
-    if (location < 0) return false;
-    ordinal = location;
-    return true;
-  }
-  return false;
+  const auto ask = [&](CUmem_range_attribute asked, int& location) noexcept {
+    return driver.cuMemRangeGetAttribute(&location, sizeof location, asked,
+                                         reinterpret_cast<CUdeviceptr>(address), 1) == CUDA_SUCCESS;
+  };
+  return gpurt::lies_on_device(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                               CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, ask, ordinal);
 }
 
 }  // namespace

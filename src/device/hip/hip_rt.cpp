@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "base/settings.hpp"
+#include "device/gpurt/managed.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/gpurt/runtime.hpp"
 
@@ -113,23 +113,16 @@ distance hip_rt::distance_between(int device, int peer) noexcept {
 
 namespace {
 
-// As CUDA's back end does (device/cuda/memory.cpp): the last prefetch, else the preferred location.
+static_assert(gpurt::no_location == hipInvalidDeviceId);
+
 bool lies_on_device(const void* address, int& ordinal) noexcept {
-  if (config().managed == "host") return false;
-  for (const hipMemRangeAttribute asked :
-       {hipMemRangeAttributeLastPrefetchLocation, hipMemRangeAttributePreferredLocation}) {
-    int location = hipInvalidDeviceId;
-    if (const hipError_t e = hipMemRangeGetAttribute(&location, sizeof location, asked, address, 1);
-        e != hipSuccess) {
-      hip_rt::clear_error(e);
-      return false;
-    }
-    if (location == hipInvalidDeviceId) continue;
-    if (location < 0) return false;
-    ordinal = location;
-    return true;
-  }
-  return false;
+  const auto ask = [&](hipMemRangeAttribute asked, int& location) noexcept {
+    const hipError_t e = hipMemRangeGetAttribute(&location, sizeof location, asked, address, 1);
+    if (e != hipSuccess) hip_rt::clear_error(e);
+    return e == hipSuccess;
+  };
+  return gpurt::lies_on_device(hipMemRangeAttributeLastPrefetchLocation,
+                               hipMemRangeAttributePreferredLocation, ask, ordinal);
 }
 
 }  // namespace
