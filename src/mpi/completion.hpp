@@ -50,14 +50,13 @@ inline bool all_native() noexcept {
          mpi::abandoned() == 0;
 }
 inline int wait_at_once(MPI_Request* request, MPI_Status* status) noexcept {
-  return by_host(request, [=] { return pmpi::Wait(request, status); });
+  return by_host(request, &mpi::always, [=] { return pmpi::Wait(request, status); });
 }
 inline int test_at_once(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
-  return by_host(request, [=] { return pmpi::Test(request, flag, status); });
+  return by_host(request, flag, [=] { return pmpi::Test(request, flag, status); });
 }
 inline int waitall_at_once(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  constexpr int always = 1;
-  return mpi::all_by_host("MPI_Waitall", count, requests, &always,
+  return mpi::all_by_host("MPI_Waitall", count, requests, &mpi::always,
                           [=] { return pmpi::Waitall(count, requests, statuses); });
 }
 inline int testall_at_once(int count, MPI_Request* requests, int* flag,
@@ -70,16 +69,14 @@ inline int waitany_at_once(int count, MPI_Request* requests, int* index,
                            MPI_Status* status) noexcept {
   return by_host(
       "MPI_Waitany", count, requests, [=] { return pmpi::Waitany(count, requests, index, status); },
-      mpi::the_one_at{index});
+      mpi::the_one_at{index, &mpi::always});
 }
 inline int testany_at_once(int count, MPI_Request* requests, int* index, int* flag,
                            MPI_Status* status) noexcept {
   return by_host(
       "MPI_Testany", count, requests,
       [=] { return pmpi::Testany(count, requests, index, flag, status); },
-      [=](const auto& look) {
-        if (*flag) mpi::the_one_at{index}(look);
-      });
+      mpi::the_one_at{index, flag});
 }
 
 // --- slow path ---
@@ -91,7 +88,7 @@ struct scope : ticket::visit {
 
 inline bool any_ours(int count, const MPI_Request* requests) noexcept {
   return mpi::open_requests() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
-           return mpi::find(r) != nullptr;
+           return mpi::find_open(r) != nullptr;
          });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of the host MPI that may end requests of the program. The handle of an ended request
-// becomes null. If it was a plain receive, the list of these (ticket/plain_receives.hpp) is told.
+// Calls of the host MPI that may end requests of the program. If one was a plain receive, the list
+// of these (ticket/plain_receives.hpp) is told. The handle does not tell: that of a persistent
+// request stays.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +14,33 @@
 
 namespace telpher::mpi {
 
-/// Which of an array of requests a call may have ended; `look(i)` is to be called for each of them.
-struct any_of_them {
+/// Which of an array of requests a call has ended; `look(i)` is called for each of them.
+struct all_of_them {
   int count;
+  const int* flag;  // zero: none
   template <class Look>
   void operator()(const Look& look) const {
-    for (int i = 0; i < count; ++i) look(i);
+    for (int i = 0; *flag && i < count; ++i) look(i);
   }
 };
-/// Of MPI_Waitany and MPI_Testany: the one that it tells of.
 struct the_one_at {
   const int* index;
+  const int* flag;  // the same
   template <class Look>
   void operator()(const Look& look) const {
-    if (*index != MPI_UNDEFINED) look(*index);
+    if (*flag && *index != MPI_UNDEFINED) look(*index);
   }
 };
+struct those_listed {
+  const int* count;
+  const int* indices;
+  template <class Look>
+  void operator()(const Look& look) const {
+    for (int i = 0; *count != MPI_UNDEFINED && i < *count; ++i) look(indices[i]);
+  }
+};
+/// For calls that wait.
+inline constexpr int always = 1;
 
 template <class Call, class Ended>
 [[gnu::noinline]] int end_plain(const char* name, int count, MPI_Request* requests,
@@ -43,29 +55,25 @@ template <class Call, class Ended>
     if (!before)
       return entry::fail(MPI_COMM_SELF, name, status::out_of_memory, "the list of its requests");
   }
-  std::copy_n(requests, std::max(count, 0), before);
+  const auto all = static_cast<std::size_t>(std::max(count, 0));
+  std::copy_n(requests, all, before);
   const int rc = call();
-  const auto look = [&](int i) {
-    if (before[i] != requests[i]) ticket::plain().ended(before[i]);
-  };
-  // After an error the call need not have told which.
-  if (rc == MPI_SUCCESS) [[likely]]
-    ended(look);
-  else
-    any_of_them{count}(look);
+  if (rc != MPI_SUCCESS) [[unlikely]] {
+    ticket::plain().ended_after_error({before, all}, {requests, all});
+  } else {
+    ended([&](int i) {
+      if (before[i] != MPI_REQUEST_NULL) ticket::plain().ended(before[i]);
+    });
+  }
   return rc;
 }
 
-/// Makes `call()`, which may end those of these requests that `ended` visits. `name` is the
-/// program's call.
+/// Makes `call()`, which, if it succeeds, has ended those of these requests that `ended` visits.
+/// `name` is the program's call.
 template <class Call, class Ended>
 int by_host(const char* name, int count, MPI_Request* requests, const Call& call,
             const Ended& ended) noexcept {
   return ticket::plain().empty() ? call() : end_plain(name, count, requests, call, ended);
-}
-template <class Call>
-int by_host(const char* name, int count, MPI_Request* requests, const Call& call) noexcept {
-  return by_host(name, count, requests, call, any_of_them{count});
 }
 
 /// The same for a call that ends all of them or, if `*flag` is zero then, none: most programs wait
@@ -77,7 +85,7 @@ int all_by_host(const char* name, int count, MPI_Request* requests, const int* f
   if (plain.empty()) return call();
   const auto those = plain.find_in_turn(count, requests);
   if (!those.all) [[unlikely]]
-    return end_plain(name, count, requests, call, any_of_them{count});
+    return end_plain(name, count, requests, call, all_of_them{count, flag});
   const int rc = call();
   if (rc != MPI_SUCCESS || *flag) plain.ended(those, rc != MPI_SUCCESS, count, requests);
   return rc;
@@ -85,12 +93,15 @@ int all_by_host(const char* name, int count, MPI_Request* requests, const int* f
 
 /// The same for one request.
 template <class Call>
-int by_host(MPI_Request* request, const Call& call) noexcept {
+int by_host(MPI_Request* request, const int* flag, const Call& call) noexcept {
   ticket::plain_receives& plain = ticket::plain();
   if (plain.empty()) return call();
   const MPI_Request before = *request;
   const int rc = call();
-  if (*request != before) plain.ended(before);
+  if (rc != MPI_SUCCESS) [[unlikely]]
+    plain.ended_after_error({&before, 1}, {request, 1});
+  else if (*flag && before != MPI_REQUEST_NULL)
+    plain.ended(before);
   return rc;
 }
 

@@ -77,9 +77,8 @@ int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
   return MPI_SUCCESS;
 }
 
-}  // namespace
-
-bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
+// Whether a receive may be plain, and where it writes.
+bool may_be_plain(const receive_args& a, ticket::written_ranges::range& r) noexcept {
   ticket::plain_receives& plain = ticket::plain();
   if (trace::on() || a.count < 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
@@ -90,12 +89,29 @@ bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
   if (!layout) return false;
   if ((*layout)->predefined && (*layout)->contiguous && (*layout)->true_lower_bound == 0)
     plain.tell(a.type, (*layout)->size);
-  ticket::written_ranges::range r;
   if (a.count > 0) r = ticket::range_of(a.buffer, a.count, **layout);
-  if (ticket::receives().written().exposed(r) || !plain.may_begin(a.tag)) return false;
+  return !ticket::receives().written().exposed(r) && plain.may_begin(a.tag);
+}
+
+}  // namespace
+
+bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
+  ticket::written_ranges::range r;
+  if (!may_be_plain(a, r)) return false;
   *rc = pmpi::Irecv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, request);
   *rc = host_mpi::started(*rc, *request);
-  if (*rc == MPI_SUCCESS) plain.enter(*request, a.tag, r);
+  if (*rc == MPI_SUCCESS) ticket::plain().enter(*request, a.tag, r);
+  return true;
+}
+
+bool start_plain(const receive_args& a, MPI_Request native, int* rc) noexcept {
+  ticket::written_ranges::range r;
+  if (posts_plain(a.buffer, a.count, a.type, a.tag))
+    r = ticket::plain().range_of(a.buffer, a.count);
+  else if (!may_be_plain(a, r))
+    return false;
+  *rc = pmpi::Start(&native);
+  if (*rc == MPI_SUCCESS) ticket::plain().enter(native, a.tag, r);
   return true;
 }
 

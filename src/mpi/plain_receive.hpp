@@ -46,9 +46,8 @@ inline int post_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int so
   ticket::plain_receives& plain = ticket::plain();
   int rc = pmpi::Irecv(buffer, static_cast<int>(count), type, source, tag, comm, request);
   rc = host_mpi::started(rc, *request);
-  const auto first = reinterpret_cast<std::uintptr_t>(buffer);
   if (rc == MPI_SUCCESS) [[likely]]
-    plain.enter(*request, tag, {first, first + static_cast<std::size_t>(count) * plain.bytes()});
+    plain.enter(*request, tag, plain.range_of(buffer, count));
   return rc;
 }
 
@@ -91,6 +90,9 @@ inline int exchange_at_once(const void* from, MPI_Count send_count, MPI_Datatype
 
 /// MPI_Irecv as the host MPI's own. False: this receive is not of that kind, and nothing was done.
 bool post_plain(const pt2pt::receive_args& a, MPI_Request* request, int* rc) noexcept;
+
+/// The start of a persistent receive whose request of the host MPI's is `native`. False: as above.
+bool start_plain(const pt2pt::receive_args& a, MPI_Request native, int* rc) noexcept;
 
 /// MPI_Sendrecv_replace as the host MPI's own, which keeps the bytes itself. False: as above.
 inline bool replace_plain(const pt2pt::replace_args& a, MPI_Status* status, int* rc) noexcept {

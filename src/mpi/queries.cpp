@@ -106,7 +106,7 @@ long telpher_outstanding(void) {
   ticket::progress().poll();
   mpi::sweep();
   const ticket::tally t = ticket::progress().outstanding();
-  return static_cast<long>(t.sends + t.posted + t.arriving + mpi::open_requests() +
+  return static_cast<long>(t.sends + t.posted + t.arriving + mpi::entered_requests() +
                            mpi::abandoned());
 }
 

@@ -45,36 +45,14 @@ void native_send::fill(MPI_Status* out) noexcept {
 
 // --- receives ---
 
-bool plain_receive::check() noexcept {
+bool freed_plain_receive::check() noexcept {
   return native_done(request_);
 }
 
-// A call that fails ends the request as well.
-bool plain_receive::conclude() noexcept {
-  if (request_ == MPI_REQUEST_NULL) return true;
-  const MPI_Request posted = request_;
-  int flag = 0;
-  code_ = pmpi::Test(&request_, &flag, &status_);
-  if (code_ == MPI_SUCCESS && !flag) return false;
-  ticket::plain().ended(posted);
-  request_ = MPI_REQUEST_NULL;
-  return true;
-}
-
-int plain_receive::finish(MPI_Status* out) noexcept {
-  conclude();
-  host_mpi::copy_status(out, status_);
-  return code_;
-}
-
-void plain_receive::finish_quietly() noexcept {
+int freed_plain_receive::finish(MPI_Status* out) noexcept {
+  fill_empty(out);
   ticket::plain().ended(request_);
-  pmpi::Request_free(&request_);
-}
-
-void plain_receive::fill(MPI_Status* out) noexcept {
-  int flag = 0;
-  host_mpi::look_at(request_, &flag, out);
+  return pmpi::Request_free(&request_);
 }
 
 receive_request::~receive_request() {
@@ -136,12 +114,12 @@ int sendrecv_request::finish(MPI_Status* out) noexcept {
 // Of a type that the host MPI takes with no elements, whatever it is, nothing is needed. One that
 // lives to the end is taken as it is: receives of such are begun sooner.
 persistent_request::persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept
-    : is_send_(true), send_(a), place_(place) {
+    : request_object(true), is_send_(true), send_(a), place_(place) {
   keep_type(send_.type);
 }
 
 persistent_request::persistent_request(const pt2pt::receive_args& a, MPI_Request place) noexcept
-    : is_send_(false), receive_(a), place_(place) {
+    : request_object(true), is_send_(false), receive_(a), place_(place) {
   keep_type(receive_.type);
 }
 
@@ -167,13 +145,10 @@ stream::used persistent_request::used_by_start() const noexcept {
 
 int persistent_request::start() noexcept {
   int rc = MPI_SUCCESS;
-  MPI_Request plain = MPI_REQUEST_NULL;
   if (is_send_)
-    running_ = start_send(send_, true, &rc);
-  else if (!post_plain(receive_, &plain, &rc))
-    running_ = start_receive(receive_, &rc);
-  else if (rc == MPI_SUCCESS)
-    running_ = std::make_unique<plain_receive>(plain);
+    run(start_send(send_, true, &rc));
+  else if (!start_plain(receive_, place_, &rc))
+    run(start_receive(receive_, &rc));
   return rc;
 }
 
@@ -183,12 +158,15 @@ int persistent_request::finish(MPI_Status* out) noexcept {
     return MPI_SUCCESS;
   }
   const int rc = running_->finish(out);
-  running_.reset();
+  run(nullptr);
   return rc;
 }
 
 bool persistent_request::abandon() noexcept {
-  pmpi::Request_free(&place_);
+  if (ticket::plain().holds(place_))
+    keep_abandoned(std::make_unique<freed_plain_receive>(place_));
+  else
+    pmpi::Request_free(&place_);
   if (running_ && !running_->abandon()) keep_abandoned(std::move(running_));
   return true;
 }

@@ -58,24 +58,18 @@ class native_send final : public request_object, public recycled<native_send> {
   memory::buffer bytes_;
 };
 
-/// A plain receive (ticket/plain_receives.hpp) whose end we must know ourselves: that of a
-/// persistent request, or one that the program has freed. Until its message is there no ticket may
-/// come for it.
-class plain_receive final : public request_object, public recycled<plain_receive> {
+/// A plain receive (ticket/plain_receives.hpp) that the program has freed. Until its message is
+/// there no ticket may come for it.
+class freed_plain_receive final : public request_object {
  public:
-  explicit plain_receive(MPI_Request native) noexcept : request_(native) {}
+  explicit freed_plain_receive(MPI_Request native) noexcept : request_(native) {}
   bool check() noexcept override;
-  bool conclude() noexcept override;
   int finish(MPI_Status* out) noexcept override;
-  void finish_quietly() noexcept override;
-  void fill(MPI_Status* out) noexcept override;
-  void cancel() noexcept override { pmpi::Cancel(&request_); }
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   MPI_Request request() const noexcept override { return request_; }
 
  private:
   MPI_Request request_;
-  int code_ = MPI_SUCCESS;  // of its end, which is in conclude
-  MPI_Status status_{};
 };
 
 /// A receive. The program's handle is not the host MPI's request, which ends when a ticket comes.
@@ -133,7 +127,9 @@ class sendrecv_request final : public request_object {
   MPI_Request request_;
 };
 
-/// A persistent send or receive: keeps the arguments; each start makes an ordinary one.
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary one, which is
+/// `running_`. A receive that may be plain is left to the host MPI: its own persistent request,
+/// which holds the place, is started.
 class persistent_request final : public request_object {
  public:
   persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept;
@@ -146,12 +142,12 @@ class persistent_request final : public request_object {
   const pt2pt::send_args* sends() const noexcept { return is_send_ ? &send_ : nullptr; }
   const pt2pt::receive_args* receives() const noexcept { return is_send_ ? nullptr : &receive_; }
   const void* buffer() const noexcept { return is_send_ ? send_.buffer : receive_.buffer; }
-  void begin_in_stream(std::unique_ptr<request_object> r) noexcept { running_ = std::move(r); }
+  void begin_in_stream(std::unique_ptr<request_object> r) noexcept { run(std::move(r)); }
   inbox_request* through_inbox() noexcept override {
     return running_ ? running_->through_inbox() : nullptr;
   }
   /// A stream waits for it, or it did not begin: the program may start it again.
-  void end_in_stream() noexcept { running_.reset(); }
+  void end_in_stream() noexcept { run(nullptr); }
   bool check() noexcept override { return !running_ || running_->check(); }
   bool conclude() noexcept override { return !running_ || running_->conclude(); }
   ticket::receive* receiving() noexcept override {
@@ -169,6 +165,10 @@ class persistent_request final : public request_object {
 
  private:
   void keep_type(MPI_Datatype& type) noexcept;
+  void run(std::unique_ptr<request_object> r) noexcept {
+    running_ = std::move(r);
+    leave_to_host(!running_);
+  }
 
   bool is_send_;
   pt2pt::send_args send_{};

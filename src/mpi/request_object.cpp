@@ -26,30 +26,35 @@ void fill_empty(MPI_Status* out) noexcept {
 
 void enter(std::unique_ptr<request_object> op) noexcept {
   const MPI_Request request = op->request();
-  requests->enter(request, op.release());
-  table_size = requests->size();
+  if (!op->left_to_host()) ++open_count;
+  // The handle may be given out again: then code that calls the host MPI directly has ended it.
+  const std::unique_ptr<request_object> before(
+      requests->enter(request, op.release()).value_or(nullptr));
+  if (before && !before->left_to_host()) --open_count;
 }
 request_object* find(MPI_Request request) noexcept {
   request_object* const* const found = requests->find(request);
   return found ? *found : nullptr;
 }
-
-namespace {
-
-template <class Leaves>
-request_object* take(MPI_Request request, const Leaves& leaves) noexcept {
-  request_object* const op = requests->take(request, leaves).value_or(nullptr);
-  table_size = requests->size();
-  return op;
+request_object* find_open(MPI_Request request) noexcept {
+  request_object* const op = find(request);
+  return op && !op->left_to_host() ? op : nullptr;
 }
-
-}  // namespace
+std::size_t entered_requests() noexcept {
+  return requests->size();
+}
 
 std::unique_ptr<request_object> remove(MPI_Request request) noexcept {
-  return std::unique_ptr<request_object>(take(request, [](const request_object*) { return true; }));
+  std::unique_ptr<request_object> op(requests->take(request).value_or(nullptr));
+  if (op && !op->left_to_host()) --open_count;
+  return op;
 }
 request_object* take_for_waiting(MPI_Request request) noexcept {
-  return take(request, [](const request_object* op) { return !op->persistent(); });
+  const auto leaves = [](const request_object* op) { return !op->persistent(); };
+  request_object* const op = requests->take(request, leaves).value_or(nullptr);
+  if (!op || op->left_to_host()) return nullptr;
+  if (!op->persistent()) --open_count;
+  return op;
 }
 void keep_abandoned(std::unique_ptr<request_object> op) noexcept {
   abandoned_list->push_back(std::move(op));

@@ -23,6 +23,9 @@ class persistent_request;
 
 class request_object {
  public:
+  explicit request_object(bool left_to_host = false) noexcept : left_to_host_(left_to_host) {}
+  request_object(const request_object&) = delete;
+  request_object& operator=(const request_object&) = delete;
   virtual ~request_object() = default;
 
   /// Looks whether it is done, out of turn. True if so.
@@ -62,6 +65,16 @@ class request_object {
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.
   virtual bool active() const noexcept { return true; }
+  /// A persistent request that is inactive, or that the host MPI runs alone. Calls that complete
+  /// requests leave it to the host MPI.
+  bool left_to_host() const noexcept { return left_to_host_; }
+
+ protected:
+  /// Of an object that is in the table.
+  void leave_to_host(bool leave) noexcept;
+
+ private:
+  bool left_to_host_;
 };
 
 /// Fills the status of an inactive or null request.
@@ -71,11 +84,19 @@ void fill_empty(MPI_Status* out) noexcept;
 void enter(std::unique_ptr<request_object> op) noexcept;
 request_object* find(MPI_Request request) noexcept;
 std::unique_ptr<request_object> remove(MPI_Request request) noexcept;
-/// The object, or null. Unless it is persistent it has left the table and is the caller's.
+/// The object, or null if it is left to the host MPI.
+request_object* find_open(MPI_Request request) noexcept;
+/// The same. Unless it is persistent it has left the table and is the caller's.
 request_object* take_for_waiting(MPI_Request request) noexcept;
-inline std::size_t table_size = 0;
+/// How many the table has, and of these, how many are not left to the host MPI.
+std::size_t entered_requests() noexcept;
+inline std::size_t open_count = 0;
 inline std::size_t open_requests() noexcept {
-  return table_size;
+  return open_count;
+}
+inline void request_object::leave_to_host(bool leave) noexcept {
+  if (leave != left_to_host_) open_count += leave ? std::size_t{0} - 1 : 1;
+  left_to_host_ = leave;
 }
 
 /// An abandoned one: finished by sweep() once it is done.

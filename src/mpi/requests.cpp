@@ -14,7 +14,7 @@ namespace {
 
 // A request that is the host MPI's alone.
 int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
-  return by_host(request, [&] {
+  return by_host(request, &mpi::always, [&] {
     if (s.e.idle() && !s.held) return pmpi::Wait(request, status);
     int flag = 0, rc = MPI_SUCCESS;
     s.e.wait_until(s.held, "MPI_Wait", [&] {
@@ -46,10 +46,6 @@ int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
   return wait_ours(s, request, status, &rc) ? rc : wait_native(s, request, status);
 }
 
-bool is_native(MPI_Request r) noexcept {
-  return r != MPI_REQUEST_NULL && (mpi::open_requests() == 0 || !mpi::find(r));
-}
-
 // Until no message of these is missing. To ask for all costs the host MPI a look at each. So while
 // some are missing only the last one is asked for, which mostly comes last.
 void conclude(scope& s, std::span<ticket::receive* const> all) noexcept {
@@ -66,10 +62,13 @@ void conclude(scope& s, std::span<ticket::receive* const> all) noexcept {
   });
 }
 
-// Ours and the null ones of at most `at_once`; the host MPI's are left. MPI_Waitall's code. The
-// messages of receives are asked for together.
-int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  std::array<request_object*, at_once> ops;
+/// The objects of at most `at_once` requests; null for those of the host MPI and null handles.
+using some_ops = std::array<request_object*, at_once>;
+
+// Ours of these and the null ones; the host MPI's are left. MPI_Waitall's code. The messages of
+// receives are asked for together.
+int wait_some_ours(scope& s, some_ops& ops, int count, MPI_Request* requests,
+                   MPI_Status* statuses) noexcept {
   std::array<ticket::receive*, at_once> receives;
   std::size_t posted = 0;
   for (int i = 0; i < count; ++i) {
@@ -101,30 +100,24 @@ int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* status
   return result;
 }
 
-int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  int result = MPI_SUCCESS;
-  for (int i = 0; i < count; i += at_once) {
-    MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
-    const int rc = wait_few_ours(s, std::min(at_once, count - i), requests + i, to);
-    if (rc != MPI_SUCCESS) result = rc;
-  }
-  return result;
-}
-
 // What is left then: in runs, where nothing of ours needs this rank meanwhile.
-int wait_all_natives(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+int wait_some_natives(scope& s, const some_ops& ops, int count, MPI_Request* requests,
+                      MPI_Status* statuses) noexcept {
+  const auto is_native = [&](int i) {
+    return !ops[static_cast<std::size_t>(i)] && requests[i] != MPI_REQUEST_NULL;
+  };
   int result = MPI_SUCCESS;
   for (int i = 0; i < count;) {
-    if (!is_native(requests[i])) {
+    if (!is_native(i)) {
       ++i;
       continue;
     }
     int n = 1, rc = MPI_SUCCESS;
     if (s.e.idle() && !s.held) {
-      while (i + n < count && is_native(requests[i + n])) ++n;
+      while (i + n < count && is_native(i + n)) ++n;
       MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
-      rc = by_host("MPI_Waitall", n, requests + i,
-                   [&] { return pmpi::Waitall(n, requests + i, to); });
+      rc = mpi::all_by_host("MPI_Waitall", n, requests + i, &mpi::always,
+                            [&] { return pmpi::Waitall(n, requests + i, to); });
     } else {
       rc = wait_native(s, requests + i, at(statuses, i));
     }
@@ -148,19 +141,18 @@ bool known(int count, const MPI_Request* requests) noexcept {
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   trace::span traced("MPI_Wait");
-  if (all_native()) return by_host(request, [&] { return pmpi::Wait(request, status); });
+  if (all_native()) return wait_at_once(request, status);
   if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
   scope s;
   return wait_one(s, request, status);
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
-  const auto by_test = [&] { return pmpi::Test(request, flag, status); };
-  if (all_native()) return by_host(request, by_test);
+  if (all_native()) return test_at_once(request, flag, status);
   scope s;
   s.e.poll();
-  request_object* op = mpi::find(*request);
-  if (!op) return by_host(request, by_test);
+  request_object* op = mpi::find_open(*request);
+  if (!op) return test_at_once(request, flag, status);
   *flag = op->check();
   return *flag ? finish(request, *op, status) : MPI_SUCCESS;
 }
@@ -168,7 +160,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
 int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
   scope s;
   s.e.poll();
-  request_object* op = mpi::find(request);
+  request_object* op = mpi::find_open(request);
   if (!op) return pmpi::Request_get_status(request, flag, status);
   *flag = op->check();
   if (*flag) op->fill(status);
@@ -187,15 +179,19 @@ namespace {
   stream::settle(u);
 }
 
-}  // namespace
-
-namespace {
-
 int refuse_second_start(MPI_Comm comm) noexcept {
   return host_mpi::fail_with(comm != MPI_COMM_NULL ? comm : MPI_COMM_SELF, "MPI_Start",
                              MPI_ERR_REQUEST,
                              "the request was started and has not been completed since: wait for "
                              "it before it is started again");
+}
+
+int start_one(MPI_Request* request) noexcept {
+  request_object* op = mpi::find(*request);
+  if (!op || !op->persistent()) return pmpi::Start(request);
+  if (op->active()) [[unlikely]]
+    return refuse_second_start(op->used_by_start().comm);
+  return op->start();
 }
 
 }  // namespace
@@ -204,23 +200,23 @@ int start(MPI_Request* request) noexcept {
   trace::span traced("MPI_Start");
   if (stream::must_settle()) [[unlikely]]
     settle_start(*request);
-  scope s;
-  request_object* op = mpi::find(*request);
-  if (!op || !op->persistent()) return pmpi::Start(request);
-  if (op->active()) [[unlikely]]
-    return refuse_second_start(op->used_by_start().comm);
-  return op->start();
+  const scope s;
+  return start_one(request);
 }
 
 int startall(int count, MPI_Request requests[]) noexcept {
+  trace::span traced("MPI_Startall", [&] { return trace::facts().add("requests", count); });
+  if (stream::must_settle()) [[unlikely]]
+    std::for_each_n(requests, count, settle_start);
+  const scope s;
   for (int i = 0; i < count; ++i)
-    if (const int rc = start(&requests[i])) return rc;
+    if (const int rc = start_one(&requests[i]); rc != MPI_SUCCESS) return rc;
   return MPI_SUCCESS;
 }
 
 int cancel(MPI_Request* request) noexcept {
   scope s;
-  request_object* op = mpi::find(*request);
+  request_object* op = mpi::find_open(*request);
   if (!op) return pmpi::Cancel(request);
   op->cancel();
   return MPI_SUCCESS;
@@ -229,7 +225,8 @@ int cancel(MPI_Request* request) noexcept {
 int free(MPI_Request* request) noexcept {
   scope s;
   auto op = mpi::remove(*request);
-  if (!op && ticket::plain().holds(*request)) op = std::make_unique<mpi::plain_receive>(*request);
+  if (!op && ticket::plain().holds(*request))
+    op = std::make_unique<mpi::freed_plain_receive>(*request);
   if (!op) return pmpi::Request_free(request);
   *request = MPI_REQUEST_NULL;
   if (!op->abandon()) mpi::keep_abandoned(std::move(op));
@@ -240,14 +237,20 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
-  const auto by_waitall = [&] { return pmpi::Waitall(count, requests, statuses); };
-  if (all_native()) return by_host("MPI_Waitall", count, requests, by_waitall);
+  if (all_native()) return waitall_at_once(count, requests, statuses);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
-    return by_host("MPI_Waitall", count, requests, by_waitall);
-  const int ours = wait_all_ours(s, count, requests, statuses);
-  const int natives = wait_all_natives(s, count, requests, statuses);
-  return ours != MPI_SUCCESS ? ours : natives;
+    return waitall_at_once(count, requests, statuses);
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; i += at_once) {
+    const int n = std::min(at_once, count - i);
+    MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
+    some_ops ops;
+    for (const int rc : {wait_some_ours(s, ops, n, requests + i, to),
+                         wait_some_natives(s, ops, n, requests + i, to)})
+      if (rc != MPI_SUCCESS) result = rc;
+  }
+  return result;
 }
 
 }  // namespace telpher::requests

@@ -22,7 +22,7 @@ class split {
   split(int count, const MPI_Request* requests, bool room_for_statuses) {
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
-      if (request_object* op = mpi::find(requests[i])) {
+      if (request_object* op = mpi::find_open(requests[i])) {
         if (op->active()) ours.push_back({i, op});
       } else {
         native_index_.push_back(i);
@@ -42,14 +42,22 @@ class split {
 
   int native_count() const noexcept { return static_cast<int>(natives.size()); }
   int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
-  /// Copies the handles back after a PMPI call changed them.
-  void store(MPI_Request* requests) const noexcept {
-    for (std::size_t n = 0; n < natives.size(); ++n) {
-      MPI_Request& r = requests[native_index_[n]];
-      if (r == natives[n]) continue;
-      if (!ticket::plain().empty()) ticket::plain().ended(r);
-      r = natives[n];
-    }
+  /// Stores the handles that a PMPI call has changed. If it did not fail it has ended those of the
+  /// program's requests that `ended` visits, apart from ours.
+  template <class Ended>
+  void store(int rc, MPI_Request* requests, const Ended& ended) const noexcept {
+    const auto each = [&](const auto& f) {
+      for (std::size_t n = 0; n < natives.size(); ++n) f(requests[native_index_[n]], natives[n]);
+    };
+    if (!ticket::plain().empty() && rc == MPI_SUCCESS)
+      ended([&](int i) {
+        if (requests[i] != MPI_REQUEST_NULL) ticket::plain().ended(requests[i]);
+      });
+    else if (!ticket::plain().empty())
+      each([](MPI_Request before, MPI_Request now) {
+        ticket::plain().ended_after_error({&before, 1}, {&now, 1});
+      });
+    each([](MPI_Request& r, MPI_Request now) { r = now; });
   }
   bool none_active() const noexcept { return ours.empty() && natives.empty(); }
 
@@ -80,7 +88,7 @@ bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status
     return true;
   }
   if (!any_native(pmpi::Testany, sp, index, status, rc)) return false;
-  sp.store(requests);
+  sp.store(*rc, requests, mpi::the_one_at{index, &mpi::always});
   return true;
 }
 
@@ -134,8 +142,8 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
     indices[n++] = m.index;
   }
   const int rc = some_natives(pmpi::Testsome, sp, &n, indices, statuses);
-  sp.store(requests);
   *outcount = n;
+  sp.store(rc, requests, mpi::those_listed{outcount, indices});
   return rc != MPI_SUCCESS ? rc : result;
 }
 
@@ -155,11 +163,10 @@ std::optional<split> split_of(const char* call, int count, const MPI_Request* re
 // --- all ---
 
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
-  const auto by_testall = [&] { return pmpi::Testall(count, requests, flag, statuses); };
-  if (all_native()) return by_host("MPI_Testall", count, requests, by_testall);
+  if (all_native()) return testall_at_once(count, requests, flag, statuses);
   scope s;
   s.e.poll();
-  if (!any_ours(count, requests)) return by_host("MPI_Testall", count, requests, by_testall);
+  if (!any_ours(count, requests)) return testall_at_once(count, requests, flag, statuses);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testall", count, requests, &rc, true);
   if (!list) return rc;
@@ -172,8 +179,8 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
     int natives_done = 0;
     result = pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done,
                            sp.native_statuses.data());
+    sp.store(result, requests, mpi::all_of_them{count, &natives_done});
     if (!natives_done) return result;
-    sp.store(requests);
   }
   *flag = 1;
   for (int i = 0; i < count; ++i) mpi::fill_empty(at(statuses, i));
@@ -195,12 +202,10 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 
 int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) noexcept {
   trace::span traced("MPI_Waitany", [&] { return trace::facts().add("requests", count); });
-  const auto by_waitany = [&] { return pmpi::Waitany(count, requests, index, status); };
-  const mpi::the_one_at ended{index};
-  if (all_native()) return by_host("MPI_Waitany", count, requests, by_waitany, ended);
+  if (all_native()) return waitany_at_once(count, requests, index, status);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
-    return by_host("MPI_Waitany", count, requests, by_waitany, ended);
+    return waitany_at_once(count, requests, index, status);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Waitany", count, requests, &rc);
   if (!list) return rc;
@@ -217,14 +222,10 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
 }
 
 int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
-  const auto by_testany = [&] { return pmpi::Testany(count, requests, index, flag, status); };
-  const auto ended = [&](const auto& look) {
-    if (*flag) mpi::the_one_at{index}(look);
-  };
-  if (all_native()) return by_host("MPI_Testany", count, requests, by_testany, ended);
+  if (all_native()) return testany_at_once(count, requests, index, flag, status);
   scope s;
   s.e.poll();
-  if (!any_ours(count, requests)) return by_host("MPI_Testany", count, requests, by_testany, ended);
+  if (!any_ours(count, requests)) return testany_at_once(count, requests, index, flag, status);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testany", count, requests, &rc);
   if (!list) return rc;
@@ -245,12 +246,14 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitsome", [&] { return trace::facts().add("requests", incount); });
   const auto by_waitsome = [&] {
-    return pmpi::Waitsome(incount, requests, outcount, indices, statuses);
+    return by_host(
+        "MPI_Waitsome", incount, requests,
+        [&] { return pmpi::Waitsome(incount, requests, outcount, indices, statuses); },
+        mpi::those_listed{outcount, indices});
   };
-  if (all_native()) return by_host("MPI_Waitsome", incount, requests, by_waitsome);
+  if (all_native()) return by_waitsome();
   scope s;
-  if (s.e.idle() && !s.held && !any_ours(incount, requests))
-    return by_host("MPI_Waitsome", incount, requests, by_waitsome);
+  if (s.e.idle() && !s.held && !any_ours(incount, requests)) return by_waitsome();
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Waitsome", incount, requests, &rc);
   if (!list) return rc;
@@ -267,12 +270,15 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
   const auto by_testsome = [&] {
-    return pmpi::Testsome(incount, requests, outcount, indices, statuses);
+    return by_host(
+        "MPI_Testsome", incount, requests,
+        [&] { return pmpi::Testsome(incount, requests, outcount, indices, statuses); },
+        mpi::those_listed{outcount, indices});
   };
-  if (all_native()) return by_host("MPI_Testsome", incount, requests, by_testsome);
+  if (all_native()) return by_testsome();
   scope s;
   s.e.poll();
-  if (!any_ours(incount, requests)) return by_host("MPI_Testsome", incount, requests, by_testsome);
+  if (!any_ours(incount, requests)) return by_testsome();
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testsome", incount, requests, &rc);
   if (!list) return rc;

@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "host_mpi/error.hpp"
+
 namespace telpher::ticket {
 
 // A class's bit is kept when its last receive ends, because the next one mostly comes soon. It is
@@ -69,15 +71,24 @@ bool plain_receives::holds(MPI_Request request) noexcept {
   return filed_requests_.find(request) != nullptr;
 }
 
-// Of a call that has failed nobody knows what it has ended: the handles tell.
 void plain_receives::ended_slow(const in_turn& those, int count,
                                 const MPI_Request* requests) noexcept {
   if (those.changes != changes_) return;
   std::array<MPI_Request, row_size> before;
   std::copy_n(handles_.begin() + static_cast<std::ptrdiff_t>(first_), those.records,
               before.begin());
-  for (std::size_t i = 0; i < those.records; ++i)
-    if (std::find(requests, requests + count, before[i]) == requests + count) ended(before[i]);
+  ended_after_error({before.data(), those.records}, {requests, static_cast<std::size_t>(count)});
+}
+
+// Only of ours it is known that their handles are still good.
+void plain_receives::ended_after_error(std::span<const MPI_Request> before,
+                                       std::span<const MPI_Request> now) noexcept {
+  for (const MPI_Request r : before) {
+    if (!holds(r)) continue;
+    int done = std::ranges::find(now, r) == now.end();
+    if (!done && host_mpi::look_at(r, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) done = 1;
+    if (done) ended(r);
+  }
 }
 
 // The hull contains the ranges of all but those in the row from covered_ on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plain receives: receives of host memory that Telpher leaves to the host MPI. The program's handle
-// is the host MPI's request, and Telpher does not look at what arrives. That is right as long as no
+// Plain receives: receives of host memory that Telpher leaves to the host MPI, persistent ones for
+// the rounds in which they may be. The program's handle is the host MPI's request, and Telpher does
+// not look at what arrives. That is right as long as no
 // ticket can come in place of the message. So each rank tells the senders of its node for which
 // classes of tags it may have plain receives (path/slot.hpp). A sender that wants to send a ticket
 // of such a class sends the bytes instead. From then on no new receive of the class is plain. So a
@@ -24,6 +25,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "host_mpi/request_table.hpp"
 #include "ticket/peers.hpp"
@@ -64,6 +66,10 @@ class plain_receives {
     look_at_wanted();
   }
   bool holds(MPI_Request request) noexcept;
+  /// After a call that has failed, which need not tell what it has ended: those that are gone from
+  /// the program's handles, or complete.
+  [[gnu::cold, gnu::noinline]] void ended_after_error(std::span<const MPI_Request> before,
+                                                      std::span<const MPI_Request> now) noexcept;
 
   /// Requests that a call is about to end, as far as they come in the row's order.
   struct in_turn {
@@ -79,8 +85,8 @@ class plain_receives {
       n = find_among(count, requests);
     return {n, changes_, n == asked || (n == in_row && filed_requests_.size() == 0)};
   }
-  /// The call has ended them all; or, if it `failed`, those whose handles it has changed. What was
-  /// called meanwhile may have changed the row: then these ends have no report.
+  /// The call has ended them all; or, if it `failed`, some. What was called meanwhile may have
+  /// changed the row: then these ends have no report.
   void ended(const in_turn& those, bool failed, int count, const MPI_Request* requests) noexcept {
     if (failed) [[unlikely]]
       ended_slow(those, count, requests);
@@ -100,7 +106,10 @@ class plain_receives {
   /// types may be given that live to the end and whose elements are single runs of bytes at their
   /// addresses.
   bool knows(MPI_Datatype type) const noexcept { return type == type_; }
-  std::size_t bytes() const noexcept { return type_bytes_; }
+  written_ranges::range range_of(const void* buffer, MPI_Count count) const noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(buffer);
+    return {first, first + static_cast<std::size_t>(count) * type_bytes_};
+  }
   void tell(MPI_Datatype type, std::size_t bytes) noexcept {
     type_ = type;
     type_bytes_ = bytes;

@@ -2,80 +2,12 @@
 // Receives of host memory that are the host MPI's alone while no ticket can come for them
 // (ticket/plain_receives.hpp): that they are, how they end by every call, and how they give way
 // once a sender of device memory wants to send tickets with their tags.
-#include <functional>
-
-#include "own_segment.hpp"
+#include "plain.hpp"
 #include "suite.hpp"
 
 using namespace mpi_test;
-using telpher::path::tag_class;
 
 namespace {
-
-constexpr std::size_t bytes = 70000;  // more than goes eagerly
-
-/// What this rank and its senders have said of a tag's class. Between nodes nothing is said.
-struct words {
-  telpher::path::segment_header* header = own_segment();
-  ~words() {
-    if (header != nullptr) munmap(header, 4096);
-  }
-  bool plain(int tag) const { return (header->plain_tags.load() & tag_class(tag)) != 0; }
-  bool tickets(int tag) const { return (header->ticket_tags.load() & tag_class(tag)) != 0; }
-};
-
-using waiter = std::function<void(std::vector<MPI_Request>&, std::vector<MPI_Status>&)>;
-
-void by_wait(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  for (std::size_t i = r.size(); i-- > 0;) MPI_Wait(&r[i], &st[i]);
-}
-void by_test(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  for (std::size_t i = 0; i < r.size(); ++i)
-    for (int flag = 0; flag == 0;) MPI_Test(&r[i], &flag, &st[i]);
-}
-void by_waitall(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  MPI_Waitall(as_int(r.size()), r.data(), st.data());
-}
-void by_testall(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  for (int flag = 0; flag == 0;) MPI_Testall(as_int(r.size()), r.data(), &flag, st.data());
-}
-void by_waitany(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  for (std::size_t n = r.size(); n > 0; --n) {
-    MPI_Status one;
-    int index = -1;
-    MPI_Waitany(as_int(r.size()), r.data(), &index, &one);
-    st[static_cast<std::size_t>(index)] = one;
-  }
-}
-void by_testany(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  for (std::size_t n = r.size(); n > 0;) {
-    MPI_Status one;
-    int index = -1, flag = 0;
-    MPI_Testany(as_int(r.size()), r.data(), &index, &flag, &one);
-    if (flag == 0) continue;
-    st[static_cast<std::size_t>(index)] = one;
-    --n;
-  }
-}
-template <class Call>
-void by_some(const Call& call, std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  std::vector<MPI_Status> some(r.size());
-  std::vector<int> indices(r.size());
-  for (std::size_t left = r.size(); left > 0;) {
-    int n = 0;
-    call(as_int(r.size()), r.data(), &n, indices.data(), some.data());
-    for (int i = 0; i < n; ++i)
-      st[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])] =
-          some[static_cast<std::size_t>(i)];
-    left -= static_cast<std::size_t>(n);
-  }
-}
-void by_waitsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  by_some(MPI_Waitsome, r, st);
-}
-void by_testsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
-  by_some(MPI_Testsome, r, st);
-}
 
 /// A window of host messages, all plain: 200 are more than the calls keep on their stack. With the
 /// next device message of the class nothing of them may be left.
@@ -208,15 +140,6 @@ void one_that_stays(suite& s, int tag) {
   }
 }
 
-void expect_cancelled(suite& s, MPI_Request& r) {
-  MPI_Status status;
-  int cancelled = 0;
-  MPI_Cancel(&r);
-  MPI_Wait(&r, &status);
-  MPI_Test_cancelled(&status, &cancelled);
-  s.expect(cancelled != 0, "the receive is cancelled");
-}
-
 /// Cancelled ones are gone. Of one that the program frees the message still comes; until then its
 /// class has no tickets.
 void cancelled_and_freed(suite& s, int tag) {
@@ -276,114 +199,16 @@ void replace(suite& s, int tag) {
   }
 }
 
-/// Persistent receives are plain while messages come from host memory. Then some come from a
-/// device: the first of them as bytes, for receives that are plain; the next starts are not.
-void persistent(suite& s, int tag, const waiter& wait) {
-  constexpr int count = 40, rounds = 5;
-  const words w;
-  const auto number = [](int round, int i) { return static_cast<std::uint64_t>(round * 100 + i); };
-  if (s.rank == 0) {
-    std::vector<buffer> to;
-    std::vector<MPI_Request> requests(count);
-    for (int i = 0; i < count; ++i) {
-      to.emplace_back(kind::host, bytes);
-      MPI_Recv_init(to.back().data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD,
-                    &requests[static_cast<std::size_t>(i)]);
-    }
-    for (int round = 0; round < rounds; ++round) {
-      for (buffer& b : to) b.clear();
-      std::vector<MPI_Status> statuses(count);
-      MPI_Startall(count, requests.data());
-      if (round < 2) s.expect(w.plain(tag) && !w.tickets(tag), "the class has plain receives");
-      s.meet(1);
-      wait(requests, statuses);
-      for (int i = 0; i < count; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        s.note("round %d, message %d", round, i);
-        s.expect(requests[at] != MPI_REQUEST_NULL, "the handle stays");
-        s.expect_status(statuses[at], 1, tag, bytes);
-        s.expect_none(to[at].compare(number(round, i), bytes));
-      }
-    }
-    s.expect(!w.plain(tag) && w.tickets(tag), "the class has tickets");
-    for (MPI_Request& r : requests) MPI_Request_free(&r);
-  } else if (s.rank == 1) {
-    for (int round = 0; round < rounds; ++round) {
-      s.meet(0);
-      for (int i = 0; i < count; ++i) {
-        buffer from(round >= 2 && i % 3 == 0 ? kinds().back() : kind::host, bytes);
-        from.fill(number(round, i));
-        MPI_Send(from.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
-      }
-    }
-  }
-}
-
-/// What may become of a started persistent receive but its end.
-void persistent_ends(suite& s, int tag) {
-  const words w;
-  buffer b(kind::host, 8);
-  b.clear();
-  if (s.rank == 0) {
-    MPI_Request r;
-    MPI_Status status;
-    int flag = 0;
-    MPI_Recv_init(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
-    MPI_Test(&r, &flag, &status);
-    s.expect(flag != 0, "one that was not started has ended");
-    MPI_Start(&r);
-    s.expect(w.plain(tag), "it is plain");
-    MPI_Test(&r, &flag, &status);
-    s.expect(flag == 0, "one that was started has not");
-    expect_cancelled(s, r);
-    MPI_Start(&r);
-    s.meet(1);
-    for (flag = 0; flag == 0;) MPI_Request_get_status(r, &flag, &status);
-    s.expect_status(status, 1, tag, 8);
-    MPI_Wait(&r, &status);
-    s.expect_status(status, 1, tag, 8);
-    s.expect_none(b.compare(1, 8));
-    MPI_Start(&r);
-    MPI_Request_free(&r);
-    s.expect(r == MPI_REQUEST_NULL, "the handle becomes null");
-    s.expect(w.plain(tag), "the freed receive is still there");
-    s.meet(1);
-    buffer device(kinds().back(), bytes);
-    device.clear();
-    MPI_Recv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    s.expect_none(device.compare(3, bytes));
-    s.expect_none(b.compare(2, 8));  // it was sent before
-  } else if (s.rank == 1) {
-    for (std::uint64_t i : {1u, 2u}) {
-      s.meet(0);
-      b.fill(i);
-      MPI_Send(b.data(), 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
-    }
-    buffer device(kinds().back(), bytes);
-    device.fill(3);
-    MPI_Send(device.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
-  const struct {
-    const char* name;
-    waiter wait;
-  } calls[] = {{"Wait", by_wait},         {"Test", by_test},        {"Waitall", by_waitall},
-               {"Testall", by_testall},   {"Waitany", by_waitany},  {"Testany", by_testany},
-               {"Waitsome", by_waitsome}, {"Testsome", by_testsome}};
   int tag = 10;  // one class for each case
-  for (const auto& c : calls) s.run(c.name, [&] { window(s, tag++, c.wait); });
+  for (const auto& c : completing_calls) s.run(c.name, [&] { window(s, tag++, c.wait); });
   s.run("from a device", [&] { from_a_device(s, tag++); });
   s.run("one that stays", [&] { one_that_stays(s, tag++); });
   ++tag;
   s.run("cancelled and freed", [&] { cancelled_and_freed(s, tag++); });
   s.run("replace", [&] { replace(s, tag++); });
-  for (const auto& c : calls)
-    s.run(std::string("persistent, ") + c.name, [&] { persistent(s, tag++, c.wait); });
-  s.run("persistent, ends", [&] { persistent_ends(s, tag++); });
   return s.finish();
 }
