@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What host_instructions.py counts: calls of one rank to itself, all in host memory. The arguments
-// are the case and how often; a long and a short run differ by the rounds alone.
+// are the case, how often, and `multiple` for MPI_THREAD_MULTIPLE; a long and a short run differ by
+// the rounds alone.
 #include <mpi.h>
 
 #include <array>
@@ -122,7 +123,9 @@ extern "C" [[gnu::noinline]] void counted(void (*run)(), int rounds) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  MPI_Init(&argc, &argv);
+  const bool threads = argc > 3 && std::strcmp(argv[3], "multiple") == 0;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (std::strcmp(argv[1], "persistent") == 0) init_persistent();
   for (const one& c : cases)
     if (std::strcmp(argv[1], c.name) == 0) counted(c.run, std::atoi(argv[2]));

@@ -105,4 +105,17 @@ int by_host(MPI_Request* request, const int* flag, const Call& call) noexcept {
   return rc;
 }
 
+/// Waits for a request of the host MPI's, and moves what is ours or other threads' meanwhile.
+inline int wait_beside(ticket::held_lock& held, const char* call, MPI_Request* request,
+                       MPI_Status* status) noexcept {
+  return by_host(request, &always, [&] {
+    int flag = 0, rc = MPI_SUCCESS;
+    ticket::progress().wait_until(held, call, [&] {
+      rc = pmpi::Test(request, &flag, status);
+      return flag != 0 || rc != MPI_SUCCESS;
+    });
+    return rc;
+  });
+}
+
 }  // namespace telpher::mpi

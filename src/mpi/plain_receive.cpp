@@ -80,11 +80,13 @@ int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
 // Whether a receive may be plain, and where it writes.
 bool may_be_plain(const receive_args& a, ticket::written_ranges::range& r) noexcept {
   ticket::plain_receives& plain = ticket::plain();
-  if (trace::on() || a.count < 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
-    return false;
-  if (ticket::progress().threaded() || !ticket::stash::instance().empty() ||
-      host_mpi::memory_is_short())
-    return false;
+  if (trace::on() || a.count < 0) return false;
+  if (stays_plain(a.buffer, a.count, a.type, a.tag)) {
+    r = plain.range_of(a.buffer, a.count);
+    return true;
+  }
+  if (a.count > INT_MAX || !memory::surely_host(a.buffer)) return false;
+  if (!ticket::stash::instance().empty() || host_mpi::memory_is_short()) return false;
   const auto layout = datatype::layout_of(a.type);
   if (!layout) return false;
   if ((*layout)->predefined && (*layout)->contiguous && (*layout)->true_lower_bound == 0)
@@ -106,10 +108,7 @@ bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
 
 bool start_plain(const receive_args& a, MPI_Request native, int* rc) noexcept {
   ticket::written_ranges::range r;
-  if (posts_plain(a.buffer, a.count, a.type, a.tag))
-    r = ticket::plain().range_of(a.buffer, a.count);
-  else if (!may_be_plain(a, r))
-    return false;
+  if (!may_be_plain(a, r)) return false;
   *rc = pmpi::Start(&native);
   if (*rc == MPI_SUCCESS) ticket::plain().enter(native, a.tag, r);
   return true;

@@ -28,18 +28,23 @@ inline bool fits(MPI_Count count) noexcept {
 }
 
 /// Whether a receive is plain for sure: one with this tag has begun plain before, and nothing has
-/// changed since that forbids it. There are none with several threads.
+/// changed since that forbids it. With several threads nothing is sure without the engine's lock.
 [[gnu::always_inline]] inline bool stays_plain(const void* buffer, MPI_Count count,
                                                int tag) noexcept {
-  return short_way::open() && ticket::plain().has_begun(tag) && fits(count) &&
-         ticket::stash::instance().empty() && memory::known_host(buffer);
+  return ticket::plain().has_begun(tag) && fits(count) && ticket::stash::instance().empty() &&
+         memory::known_host(buffer);
+}
+/// The same for one that does not block: then it writes to plain().range_of().
+[[gnu::always_inline]] inline bool stays_plain(const void* buffer, MPI_Count count,
+                                               MPI_Datatype type, int tag) noexcept {
+  return ticket::plain().knows(type) && stays_plain(buffer, count, tag) &&
+         !ticket::receives().written().any_exposed() && !host_mpi::memory_is_short();
 }
 
 /// Whether MPI_Irecv may be the host MPI's own: then post_at_once() is.
 [[gnu::always_inline]] inline bool posts_plain(const void* buffer, MPI_Count count,
                                                MPI_Datatype type, int tag) noexcept {
-  return ticket::plain().knows(type) && stays_plain(buffer, count, tag) &&
-         !ticket::receives().written().any_exposed() && !host_mpi::memory_is_short();
+  return short_way::open() && stays_plain(buffer, count, type, tag);
 }
 inline int post_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag,
                         MPI_Comm comm, MPI_Request* request) noexcept {
@@ -63,7 +68,7 @@ class plain_wait {
 /// The same for MPI_Recv.
 [[gnu::always_inline]] inline bool receives_plain(const void* buffer, MPI_Count count,
                                                   int tag) noexcept {
-  return stays_plain(buffer, count, tag) && ticket::progress().idle();
+  return short_way::open() && stays_plain(buffer, count, tag) && ticket::progress().idle();
 }
 inline int receive_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag,
                            MPI_Comm comm, MPI_Status* status) noexcept {
@@ -88,10 +93,11 @@ inline int exchange_at_once(const void* from, MPI_Count send_count, MPI_Datatype
 
 // --- slow path ---
 
-/// MPI_Irecv as the host MPI's own. False: this receive is not of that kind, and nothing was done.
+/// MPI_Irecv as the host MPI's own; under the engine's lock. False: this receive is not of that
+/// kind, and nothing was done.
 bool post_plain(const pt2pt::receive_args& a, MPI_Request* request, int* rc) noexcept;
 
-/// The start of a persistent receive whose request of the host MPI's is `native`. False: as above.
+/// The same for the start of a persistent receive whose request of the host MPI's is `native`.
 bool start_plain(const pt2pt::receive_args& a, MPI_Request native, int* rc) noexcept;
 
 /// MPI_Sendrecv_replace as the host MPI's own, which keeps the bytes itself. False: as above.

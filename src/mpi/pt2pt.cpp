@@ -6,6 +6,7 @@
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/host_requests.hpp"
 #include "mpi/request_kinds.hpp"
 #include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
@@ -122,6 +123,8 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
     return wait_for(e, held, op, a.call, status);
   }
   int rc = MPI_SUCCESS;
+  if (MPI_Request posted; e.threaded() && mpi::post_plain(a, &posted, &rc))
+    return rc == MPI_SUCCESS ? mpi::wait_beside(held, a.call, &posted, status) : rc;
   auto op = mpi::start_receive(a, &rc);
   return op ? wait_for(e, held, *op, a.call, status) : rc;
 }
@@ -132,6 +135,7 @@ int irecv(const receive_args& a, MPI_Request* request) noexcept {
     return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
   int rc = MPI_SUCCESS;
   const visit v;
+  if (mpi::post_plain(a, request, &rc)) return rc;
   auto op = mpi::start_receive(a, &rc);
   if (!op) return rc;
   *request = op->request();
@@ -179,6 +183,27 @@ int wait_pair(progress_engine& e, held_lock& held, pair& p, const char* call,
   return sent != MPI_SUCCESS ? sent : received;
 }
 
+// In host memory, both halves the host MPI's own. False: as post_plain.
+bool exchange_plain(held_lock& held, const send_args& s, const receive_args& r, MPI_Status* status,
+                    int* rc) noexcept {
+  if (!memory::surely_host(s.buffer)) return false;
+  if ((*rc = mpi::check_arguments(s)) != MPI_SUCCESS) return true;
+  MPI_Request posted, sends;
+  if (!mpi::post_plain(r, &posted, rc)) return false;
+  if (*rc != MPI_SUCCESS) return true;
+  *rc = mpi::host_isend(s, &sends);
+  *rc = host_mpi::started(*rc, sends);
+  if (*rc != MPI_SUCCESS) {
+    pmpi::Cancel(&posted);
+    mpi::wait_beside(held, s.call, &posted, MPI_STATUS_IGNORE);
+    return true;
+  }
+  const int sent = mpi::wait_beside(held, s.call, &sends, MPI_STATUS_IGNORE);
+  const int received = mpi::wait_beside(held, s.call, &posted, status);
+  *rc = sent != MPI_SUCCESS ? sent : received;
+  return true;
+}
+
 int publish_pair(pair& p, MPI_Request* request) noexcept {
   if (const int rc = mpi::take_handle(request)) return rc;
   mpi::enter(
@@ -210,6 +235,7 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
   held_lock& held = v.held;
   if (mpi::may_block() && ticket::stash::instance().empty() && memory::surely_host(s.buffer))
     if (int rc; mpi::receive_plain(r, &s, status, &rc)) return rc;
+  if (int rc; e.threaded() && exchange_plain(held, s, r, status, &rc)) return rc;
   pair p;
   if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return wait_pair(e, held, p, s.call, status);

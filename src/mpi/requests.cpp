@@ -14,15 +14,8 @@ namespace {
 
 // A request that is the host MPI's alone.
 int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
-  return by_host(request, &mpi::always, [&] {
-    if (s.e.idle() && !s.held) return pmpi::Wait(request, status);
-    int flag = 0, rc = MPI_SUCCESS;
-    s.e.wait_until(s.held, "MPI_Wait", [&] {
-      rc = pmpi::Test(request, &flag, status);
-      return flag != 0 || rc != MPI_SUCCESS;
-    });
-    return rc;
-  });
+  return s.e.idle() && !s.held ? wait_at_once(request, status)
+                               : mpi::wait_beside(s.held, "MPI_Wait", request, status);
 }
 
 // False: the request is the host MPI's. One of ours has left the table while it is waited for: its
@@ -100,7 +93,8 @@ int wait_some_ours(scope& s, some_ops& ops, int count, MPI_Request* requests,
   return result;
 }
 
-// What is left then: in runs, where nothing of ours needs this rank meanwhile.
+// What is left then: in runs, where nothing of ours needs this rank meanwhile. (MPICH 5.0's
+// MPI_Testall reports errors that there are not where collectives are among the requests.)
 int wait_some_natives(scope& s, const some_ops& ops, int count, MPI_Request* requests,
                       MPI_Status* statuses) noexcept {
   const auto is_native = [&](int i) {
@@ -116,10 +110,9 @@ int wait_some_natives(scope& s, const some_ops& ops, int count, MPI_Request* req
     if (s.e.idle() && !s.held) {
       while (i + n < count && is_native(i + n)) ++n;
       MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
-      rc = mpi::all_by_host("MPI_Waitall", n, requests + i, &mpi::always,
-                            [&] { return pmpi::Waitall(n, requests + i, to); });
+      rc = waitall_at_once(n, requests + i, to);
     } else {
-      rc = wait_native(s, requests + i, at(statuses, i));
+      rc = mpi::wait_beside(s.held, "MPI_Waitall", requests + i, at(statuses, i));
     }
     if (rc != MPI_ERR_IN_STATUS)
       for (int k = i; k < i + n; ++k) set_error(at(statuses, k), rc);

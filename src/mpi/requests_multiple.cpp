@@ -204,9 +204,15 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
   trace::span traced("MPI_Waitany", [&] { return trace::facts().add("requests", count); });
   if (all_native()) return waitany_at_once(count, requests, index, status);
   scope s;
-  if (s.e.idle() && !s.held && !any_ours(count, requests))
-    return waitany_at_once(count, requests, index, status);
   int rc = MPI_SUCCESS;
+  if (!any_ours(count, requests)) {
+    if (s.e.idle() && !s.held) return waitany_at_once(count, requests, index, status);
+    s.e.wait_until(s.held, "MPI_Waitany", [&, flag = 0]() mutable {
+      rc = testany_at_once(count, requests, index, &flag, status);
+      return flag != 0 || rc != MPI_SUCCESS;
+    });
+    return rc;
+  }
   auto list = split_of("MPI_Waitany", count, requests, &rc);
   if (!list) return rc;
   split& sp = *list;
@@ -242,6 +248,18 @@ int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
 
 // --- some ---
 
+namespace {
+
+int testsome_by_host(int incount, MPI_Request* requests, int* outcount, int* indices,
+                     MPI_Status* statuses) noexcept {
+  return by_host(
+      "MPI_Testsome", incount, requests,
+      [&] { return pmpi::Testsome(incount, requests, outcount, indices, statuses); },
+      mpi::those_listed{outcount, indices});
+}
+
+}  // namespace
+
 int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitsome", [&] { return trace::facts().add("requests", incount); });
@@ -253,8 +271,15 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   };
   if (all_native()) return by_waitsome();
   scope s;
-  if (s.e.idle() && !s.held && !any_ours(incount, requests)) return by_waitsome();
   int rc = MPI_SUCCESS;
+  if (!any_ours(incount, requests)) {
+    if (s.e.idle() && !s.held) return by_waitsome();
+    s.e.wait_until(s.held, "MPI_Waitsome", [&] {
+      rc = testsome_by_host(incount, requests, outcount, indices, statuses);
+      return *outcount != 0 || rc != MPI_SUCCESS;
+    });
+    return rc;
+  }
   auto list = split_of("MPI_Waitsome", incount, requests, &rc);
   if (!list) return rc;
   split& sp = *list;
@@ -269,16 +294,11 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 
 int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
-  const auto by_testsome = [&] {
-    return by_host(
-        "MPI_Testsome", incount, requests,
-        [&] { return pmpi::Testsome(incount, requests, outcount, indices, statuses); },
-        mpi::those_listed{outcount, indices});
-  };
-  if (all_native()) return by_testsome();
+  if (all_native()) return testsome_by_host(incount, requests, outcount, indices, statuses);
   scope s;
   s.e.poll();
-  if (!any_ours(incount, requests)) return by_testsome();
+  if (!any_ours(incount, requests))
+    return testsome_by_host(incount, requests, outcount, indices, statuses);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testsome", incount, requests, &rc);
   if (!list) return rc;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plain receives: receives of host memory that Telpher leaves to the host MPI, persistent ones for
 // the rounds in which they may be. The program's handle is the host MPI's request, and Telpher does
-// not look at what arrives. That is right as long as no
-// ticket can come in place of the message. So each rank tells the senders of its node for which
-// classes of tags it may have plain receives (path/slot.hpp). A sender that wants to send a ticket
-// of such a class sends the bytes instead. From then on no new receive of the class is plain. So a
-// program that uses no device memory with a class of tags pays for its receives little more than
-// the host MPI takes.
+// not look at what arrives. That is right as long as no ticket can come in place of the message. So
+// each rank tells the senders of its node for which classes of tags it may have plain receives
+// (path/slot.hpp). A sender that wants to send a ticket of such a class sends the bytes instead.
+// From then on no new receive of the class is plain. So a program that uses no device memory with a
+// class of tags pays for its receives little more than the host MPI takes.
 //
 // What has to be known of the plain receives that are under way:
 // - whether there is one of a class: when the last has ended, the class may have tickets;
@@ -19,8 +18,11 @@
 // that calls the host MPI directly may end a request without a report. Then its class gets no
 // tickets until the host MPI gives out the same handle again. That is slower, but right.
 //
-// There are no plain receives with MPI_THREAD_MULTIPLE, in a job of several nodes, or for
-// MPI_ANY_TAG.
+// With MPI_THREAD_MULTIPLE all of this happens under the engine's lock, and a call that ends plain
+// receives keeps it from the host MPI's call to the report: meanwhile the host MPI could give a
+// handle to a receive of another thread.
+//
+// There are no plain receives in a job of several nodes, or for MPI_ANY_TAG.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +40,7 @@ class plain_receives {
   /// No request is known.
   bool empty() const noexcept { return first_ == end_ && filed_requests_.size() == 0; }
 
-  /// Whether a receive with this tag may be posted as a plain one. Must not be called while other
-  /// threads may be in the library.
+  /// Whether a receive with this tag may be posted as a plain one.
   bool may_begin(int tag) noexcept {
     if (tag < 0 || !peers().all_near()) return false;
     if (peers().own().begin_plain(tag)) return true;

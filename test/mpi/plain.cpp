@@ -178,7 +178,7 @@ void cancelled_and_freed(suite& s, int tag) {
 }
 
 /// MPI_Sendrecv_replace of host memory is the host MPI's own until the other side has device memory
-/// there.
+/// there, but not with threads.
 void replace(suite& s, int tag) {
   const words w;
   buffer host(kind::host, bytes), device(kinds().back(), bytes);
@@ -193,7 +193,8 @@ void replace(suite& s, int tag) {
     s.note("round %d", static_cast<int>(round));
     s.expect_status(status, as_int(other), tag, bytes);
     s.expect_none(b.compare(2 * round + other, bytes));
-    if (s.rank == 0 && round == 0) s.expect(w.plain(tag), "it was plain");
+    if (s.rank == 0 && round == 0 && thread_level() == MPI_THREAD_SINGLE)
+      s.expect(w.plain(tag), "it was plain");
     if (s.rank == 0 && round == 3) s.expect(!w.plain(tag) && w.tickets(tag), "it is not any more");
     s.meet(as_int(other));  // the next round's sender ends what this one has looked at
   }
@@ -202,7 +203,7 @@ void replace(suite& s, int tag) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  suite s(&argc, &argv, 2);
+  suite s(&argc, &argv, 2, thread_level());
   int tag = 10;  // one class for each case
   for (const auto& c : completing_calls) s.run(c.name, [&] { window(s, tag++, c.wait); });
   s.run("from a device", [&] { from_a_device(s, tag++); });

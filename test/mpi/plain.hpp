@@ -3,6 +3,7 @@
 // classes of tags, and the calls that complete requests.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -78,6 +79,11 @@ inline void by_waitsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st
 }
 inline void by_testsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
   by_some(MPI_Testsome, r, st);
+}
+
+/// With TEST_THREADS in the environment the tests run with MPI_THREAD_MULTIPLE.
+inline int thread_level() {
+  return std::getenv("TEST_THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
 }
 
 struct completing_call {

@@ -203,7 +203,7 @@ void truncated(suite& s, int tag, bool persistent) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  suite s(&argc, &argv, 2);
+  suite s(&argc, &argv, 2, thread_level());
   int tag = 10;  // one class for each case
   for (const auto& c : completing_calls) s.run(c.name, [&] { persistent(s, tag++, c.wait); });
   s.run("ends", [&] { persistent_ends(s, tag++); });

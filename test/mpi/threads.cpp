@@ -88,7 +88,8 @@ void ping_pong(suite& s, bool own_communicators, int rounds) {
 }
 
 /// Each thread has many messages under way both ways and completes them with a call of its own.
-void windows(suite& s, int rounds) {
+/// Thread t has the tag first_tag + t. In the first rounds all memory is the host's.
+void windows(suite& s, int rounds, int first_tag = 0, int host_rounds = 0) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   in_threads([&](int t) {
@@ -98,7 +99,8 @@ void windows(suite& s, int rounds) {
       std::vector<MPI_Request> requests(2 * depth);
       std::vector<std::size_t> bytes(depth);
       for (std::size_t i = 0; i < depth; ++i) {
-        const step p(s, t, round * 100 + as_int(i));
+        step p(s, t, first_tag * 10000 + round * 100 + as_int(i));
+        if (round < host_rounds) p.from = p.to = kind::host;
         bytes[i] = p.bytes;
         out.emplace_back(p.from, p.bytes);
         in.emplace_back(p.to, p.bytes);
@@ -107,8 +109,10 @@ void windows(suite& s, int rounds) {
       }
       s.note("thread %d, round %d of windows", t, round);
       for (std::size_t i = 0; i < depth; ++i) {
-        MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, t, MPI_COMM_WORLD, &requests[i]);
-        MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, t, MPI_COMM_WORLD,
+        const int tag = first_tag + t;
+        MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                  &requests[i]);
+        MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                   &requests[depth + i]);
       }
       const int n = as_int(requests.size());
@@ -345,6 +349,11 @@ int main(int argc, char** argv) {
   s.run("own communicators", [&] { ping_pong(s, true, rounds); });
   s.run("own tags", [&] { ping_pong(s, false, rounds); });
   s.run("windows", [&] { windows(s, rounds / 10); });
+  // Receives of the host MPI's own, of whose tags there are tickets from some round on: tags that
+  // are not used yet, modulo 64.
+  s.run("windows of host memory first", [&] {
+    for (int tag = 4; tag < 36; tag += thread_count) windows(s, 4, tag, 3);
+  });
   s.run("to other threads", [&] { to_other_threads(s, rounds); });
   s.run("shared Mprobe", [&] { shared_mprobe(s, rounds); });
   s.run("one thread blocked", [&] { one_thread_blocked(s, rounds); });

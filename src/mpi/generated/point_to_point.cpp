@@ -171,9 +171,6 @@ TELPHER_MPI(Irsend,
                                         int tag, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Irecv(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::post_plain({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request,
-                                    &code))
-    return code;
   return pt2pt::irecv({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
 }
 TELPHER_MPI(Irecv,
@@ -604,9 +601,6 @@ TELPHER_MPI(Irsend_c,
                                           MPI_Request* request) {
   if (!entry::active()) return pmpi::Irecv_c(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::post_plain({"MPI_Irecv_c", buf, count, datatype, source, tag, comm},
-                                    request, &code))
-    return code;
   return pt2pt::irecv({"MPI_Irecv_c", buf, count, datatype, source, tag, comm}, request);
 }
 TELPHER_MPI(Irecv_c,
