@@ -43,12 +43,13 @@ int make_attached_images(MPI_Comm comm, window& w) noexcept {
 }  // namespace
 
 // Nobody knows yet which memory will be attached, so it is prepared for in any case.
-int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept {
+int create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_create_dynamic";
   if (!ours(comm)) return call_host(host);
   std::unique_ptr<window> w(new (std::nothrow) window);
   if (!w) return host_mpi::fail(comm, call, status::out_of_memory, nullptr);
   w->flavour = MPI_WIN_FLAVOR_DYNAMIC;
+  w->said.no_locks = says(info, "no_locks");
   if (const int code = learn(comm, exposed{}, *w); code != MPI_SUCCESS) return code;
   if (!make_direct(comm, *w))
     if (const int code = make_attached_images(comm, *w); code != MPI_SUCCESS)
@@ -69,9 +70,12 @@ int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexc
   };
   window* const w = find(win);
   if (!w || !w->dynamic())
-    return refuse(MPI_ERR_RMA_ATTACH,
-                  "device memory needs a dynamic window whose ranks are all in the job: they carry "
-                  "Telpher, and programs with sessions make a communicator of all processes first");
+    return refuse(
+        MPI_ERR_RMA_ATTACH,
+        "device memory needs a dynamic window whose ranks are all in the job, because "
+        "origins name it by its address: use MPI_Win_create or MPI_Win_allocate, or a "
+        "communicator of ranks that carry Telpher; programs with sessions make one of all "
+        "processes first");
   if (own.failed) return refuse(MPI_ERR_RMA_ATTACH, "the range does not lie in one allocation");
   status s = status::ok;
   int raised = MPI_SUCCESS;

@@ -101,7 +101,8 @@ status attached_images::attach(MPI_Win window, const memory::place& where, std::
   const auto size = static_cast<MPI_Aint>(bytes);
   if (pmpi::Alloc_mem(size, MPI_INFO_NULL, &m.public_copy) != MPI_SUCCESS)
     return status::out_of_memory;
-  TELPHER_TRY(m.mirror.start(where, device, bytes, static_cast<std::byte*>(m.public_copy)));
+  TELPHER_TRY(m.mirror.start(where, device, bytes));
+  m.mirror.lie_over(static_cast<std::byte*>(m.public_copy));
   raised = pmpi::Win_attach(window, m.public_copy, size);
   if (raised != MPI_SUCCESS) return status::ok;
   images_.splice(images_.end(), made);
@@ -116,7 +117,8 @@ status attached_images::detach(MPI_Win window, const void* device, int& raised) 
     return own_ranges()[m.place].device == reinterpret_cast<std::uintptr_t>(device);
   });
   if (of == images_.end()) return status::not_supported;
-  const status merged = of->mirror.merge();
+  bool found = false;
+  const status merged = of->mirror.merge_written(found);
   const status told = publish(of->place, {});
   raised = pmpi::Win_detach(window, of->public_copy);
   images_.erase(of);
@@ -129,8 +131,15 @@ status attached_images::merge() noexcept {
   return status::ok;
 }
 
+status attached_images::merge_written(bool& found) noexcept {
+  const std::lock_guard lock(own_guard_);
+  for (mirrored& m : images_) TELPHER_TRY(m.mirror.merge_written(found));
+  return status::ok;
+}
+
 status attached_images::close() noexcept {
-  const status s = merge();
+  bool found = false;
+  const status s = merge_written(found);
   const ticket::blocking_call guard;
   images_.clear();
   pmpi::Win_unlock_all(window_);

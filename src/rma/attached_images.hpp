@@ -50,8 +50,9 @@ class attached_images {
   /// not_supported: no device memory was attached at the address.
   status detach(MPI_Win window, const void* device, int& raised) noexcept;
 
-  /// See image::merge.
+  /// See image.
   status merge() noexcept;
+  status merge_written(bool& found) noexcept;
 
   /// How far the image of the target's device memory that holds the address is from that memory; 0
   /// if there is none, because it is host memory. invalid_argument: not all of [low, high), the

@@ -183,8 +183,10 @@ status make_image(window& w) noexcept {
     return status::out_of_memory;
   w.mirror.reset(new (std::nothrow) image);
   if (!w.mirror) return status::out_of_memory;
-  return w.mirror->start(memory::classify(w.base), static_cast<std::byte*>(w.base),
-                         static_cast<std::size_t>(w.bytes), static_cast<std::byte*>(w.own_host));
+  TELPHER_TRY(w.mirror->start(memory::classify(w.base), static_cast<std::byte*>(w.base),
+                              static_cast<std::size_t>(w.bytes)));
+  w.mirror->lie_over(static_cast<std::byte*>(w.own_host));
+  return status::ok;
 }
 
 }  // namespace
@@ -230,19 +232,11 @@ int complete_window(const creation& c, std::unique_ptr<window> w) noexcept {
   return code;
 }
 
-int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!on_device) return call_host(host);
-  return host_mpi::fail_with(
-      c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-      "device memory needs a communicator whose ranks are all in the job: they "
-      "carry Telpher, and programs with sessions make one of all processes "
-      "first");
-}
-
 namespace {
 
 // `w` has this rank's part and knows the others'; some rank exposes device memory.
 int establish(const creation& c, std::unique_ptr<window> w, status own) noexcept {
+  w->said.no_locks = says(c.info, "no_locks");
   if (!make_direct(c.comm, *w)) {
     if (!failed(own)) own = make_image(*w);
     if (w->rank == 0)
@@ -267,8 +261,8 @@ int refuse_part(const creation& c, bool own) noexcept {
 }
 
 int create(const creation& c, const host_call& host) noexcept {
+  if (!ours(c.comm)) return create_alone(c, host);
   const exposed own = describe(c.base, c.bytes, c.unit);
-  if (!ours(c.comm)) return without_telpher(c, own.on_device, host);
   std::unique_ptr<window> w(new (std::nothrow) window);
   if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
   if (const int code = learn(c.comm, own, *w); code != MPI_SUCCESS) return code;
@@ -279,7 +273,7 @@ int create(const creation& c, const host_call& host) noexcept {
 }
 
 int allocate(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!ours(c.comm)) return without_telpher(c, on_device, host);
+  if (!ours(c.comm)) return allocate_alone(c, on_device, host);
   std::unique_ptr<window> w(new (std::nothrow) window);
   if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
   bool failed_here = false;
@@ -327,7 +321,8 @@ int free(MPI_Win* win, const host_call& host) noexcept {
     return code;
   }
   status s = status::ok;
-  if (w->mirror && !w->own_device) s = w->mirror->merge();
+  bool found = false;
+  if (w->mirror && !w->own_device) s = w->mirror->merge_written(found);
   if (w->attached) s = w->attached->close();
   give_back(*w);
   return s == status::ok ? MPI_SUCCESS

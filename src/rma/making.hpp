@@ -7,7 +7,7 @@
 
 namespace telpher::rma {
 
-/// Whether all its ranks carry Telpher and so take part in what follows.
+/// Whether all its ranks are in the job and so take part in what follows.
 bool ours(MPI_Comm comm) noexcept;
 /// A call of the host MPI that may wait.
 int call_host(const host_call& host) noexcept;
@@ -30,8 +30,10 @@ bool make_direct(MPI_Comm comm, window& w) noexcept;
 int complete_window(const creation& c, std::unique_ptr<window> w) noexcept;
 /// The program's window `handle` is served by `w` from here on.
 int keep_as(MPI_Win handle, const char* call, MPI_Comm comm, std::unique_ptr<window> w) noexcept;
-/// Where some rank does not carry Telpher: the host MPI's call, or an error.
-int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept;
+/// Where some rank is outside the job (alone.cpp).
+int create_alone(const creation& c, const host_call& host) noexcept;
+int allocate_alone(const creation& c, bool on_device, const host_call& host) noexcept;
+int refuse_shared_alone(const creation& c, bool on_device, const host_call& host) noexcept;
 /// What was allocated for this rank.
 void give_back(window& w) noexcept;
 /// Some rank's part cannot be made, or this one's.

@@ -50,7 +50,7 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* bytes, Unit* unit, void* base,
   *static_cast<void**>(base) = part.base;
   return code;
 }
-int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept;
+int create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept;
 int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexcept;
 int detach(MPI_Win win, const void* base, const host_call& host) noexcept;
 int free(MPI_Win* win, const host_call& host) noexcept;
@@ -102,7 +102,7 @@ struct access {
 // --- synchronisation ---
 
 int fence(int assertion, MPI_Win win, const host_call& host) noexcept;
-int post(MPI_Group group, MPI_Win win, const host_call& host) noexcept;
+int post(MPI_Group group, int assertion, MPI_Win win, const host_call& host) noexcept;
 int start(MPI_Group group, MPI_Win win, const host_call& host) noexcept;
 int complete(MPI_Win win, const host_call& host) noexcept;
 int wait(MPI_Win win, const host_call& host) noexcept;

@@ -4,7 +4,6 @@
 // memory: rank 0 allocates them as one on its device, and the others map it. With the info key
 // alloc_shared_noncontig each rank allocates its part on its own device.
 #include <cstdio>
-#include <cstring>
 #include <new>
 
 #include "api/api.hpp"
@@ -14,15 +13,6 @@
 
 namespace telpher::rma {
 namespace {
-
-bool asks_for_own_devices(MPI_Info info) noexcept {
-  char value[8] = "";
-  int found = 0;
-  return info != MPI_INFO_NULL &&
-         pmpi::Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &found) ==
-             MPI_SUCCESS &&
-         found && std::strcmp(value, "true") == 0;
-}
 
 /// Of all ranks; they ask alike.
 int refuse(const creation& c, int error_class, const char* why, int rank = -1) noexcept {
@@ -95,12 +85,12 @@ int establish(const creation& c, std::unique_ptr<window> w) {
 }  // namespace
 
 int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!ours(c.comm)) return without_telpher(c, on_device, host);
+  if (!ours(c.comm)) return refuse_shared_alone(c, on_device, host);
   try {
     auto w = std::make_unique<window>();
     exposed own{};
     own.bytes = c.bytes, own.unit = c.unit, own.on_device = on_device;
-    own.apart = asks_for_own_devices(c.info);
+    own.apart = says(c.info, "alloc_shared_noncontig");
     if (const int code = learn(c.comm, own, *w); code != MPI_SUCCESS) return code;
     if (!any(*w, [](const exposed& e) { return e.on_device != 0; })) return call_host(host);
     for (int r = 0; r < w->size(); ++r)

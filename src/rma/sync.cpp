@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation. A direct window synchronises by its words (words.hpp), and also by the host
-// MPI's call if it has host memory. All other windows synchronise by the host MPI's call. Their
-// images are merged before a call that lets others see what the program stored (fence, post,
-// unlock), and after one that lets the program see what others wrote (fence, wait, lock).
+// MPI's call if it has host memory. All other windows synchronise by the host MPI's call, and by
+// merges before it or after it (merging.hpp).
 #include <algorithm>
 #include <atomic>
 
@@ -40,14 +39,6 @@ int refuse(const window& w, const char* call, int error_class, const char* why) 
 
 int wrong_epoch(const window& w, const char* call) noexcept {
   return refuse(w, call, MPI_ERR_RMA_SYNC, "no epoch is open that this call ends or is part of");
-}
-
-int merge(window& w, const char* call) noexcept {
-  if (!w.mirror && !w.attached) return MPI_SUCCESS;
-  const status s = w.mirror ? w.mirror->merge() : w.attached->merge();
-  return s == status::ok ? MPI_SUCCESS
-                         : host_mpi::fail(host_mpi::error_owner::window(w.handle), call, s,
-                                          "the window's device memory could not be copied");
 }
 
 // The operations at a rank, or at everyone, that were issued before a call which completes them.
@@ -158,7 +149,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return call_host(host);
   completion done(*w, everyone);
-  if (const int code = merge(*w, call); code != MPI_SUCCESS) return code;
+  if (const int code = before_fence(*w, call, assertion); code != MPI_SUCCESS) return code;
   const int copied = end_copies(*w, everyone, call);
   if (w->by == way::direct) {
     meet(*w, call);
@@ -167,16 +158,16 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   if (const int code = done.finish(call); code != MPI_SUCCESS) return code;
-  return first_error(copied, merge(*w, call));
+  return first_error(copied, after_fence(*w, call, assertion));
 }
 
 // --- post, start, complete, wait ---
 
-int post(MPI_Group group, MPI_Win win, const host_call& host) noexcept {
+int post(MPI_Group group, int assertion, MPI_Win win, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_post";
   window* const w = find(win);
   if (!w) return call_host(host);
-  if (const int code = merge(*w, call); code != MPI_SUCCESS) return code;
+  if (const int code = before_post(*w, call, assertion); code != MPI_SUCCESS) return code;
   if (w->by != way::direct) return call_host(host);
   if (w->exposes) return wrong_epoch(*w, call);
   if (!group_ranks(*w, group, w->posted))
@@ -193,7 +184,9 @@ int post(MPI_Group group, MPI_Win win, const host_call& host) noexcept {
 int start(MPI_Group group, MPI_Win win, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_start";
   window* const w = find(win);
-  if (!w || w->by != way::direct) return call_host(host);
+  if (!w) return call_host(host);
+  passed(*w);
+  if (w->by != way::direct) return call_host(host);
   if (w->accesses) return wrong_epoch(*w, call);
   if (!group_ranks(*w, group, w->started))
     return refuse(*w, call, MPI_ERR_GROUP, "the group has ranks that the window has not");
@@ -208,6 +201,7 @@ int complete(MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return call_host(host);
   if (w->by == way::direct && !w->accesses) return wrong_epoch(*w, call);
+  passed(*w);
   completion done(*w, everyone);
   const int copied = end_copies(*w, everyone, call);
   if (w->by != way::direct || w->host_too)
@@ -234,7 +228,7 @@ int wait(MPI_Win win, const host_call& host) noexcept {
     if (!w->host_too) return MPI_SUCCESS;
   }
   if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  return merge(*w, call);
+  return after_wait(*w, call);
 }
 
 int test(MPI_Win win, int* flag, const host_call& host) noexcept {
@@ -256,7 +250,7 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   const int code = host();
   if (code != MPI_SUCCESS || !*flag) return code;
   w->exposes = false;
-  return merge(*w, call);
+  return after_wait(*w, call);
 }
 
 // --- locks ---
@@ -284,7 +278,8 @@ int lock(int type, int rank, int assertion, MPI_Win win, const host_call& host) 
   const int code = call_host(host);
   if (code != MPI_SUCCESS) return code;
   ++w->host_locks;
-  return rank == w->rank ? merge(*w, call) : MPI_SUCCESS;
+  passed(*w);
+  return rank == w->rank ? take(*w, call) : MPI_SUCCESS;
 }
 
 static void let_go(window& w, int rank) noexcept {
@@ -301,14 +296,15 @@ int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
   const bool own = rank == w->rank;
   completion done(*w, rank);
   const int copied = end_copies(*w, rank, call);
-  int code = own ? merge(*w, call) : MPI_SUCCESS;
+  if (!own) passed(*w);
+  int code = own ? show(*w, call) : MPI_SUCCESS;
   if (code == MPI_SUCCESS && w->host_at(rank)) {
     code = call_host(host);
     if (code == MPI_SUCCESS) --w->host_locks;
   }
   if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->direct_at(rank)) let_go(*w, rank);
-  if (code == MPI_SUCCESS && own) code = merge(*w, call);
+  if (code == MPI_SUCCESS && own) code = take(*w, call);
   return first_error(copied, code);
 }
 
@@ -332,7 +328,8 @@ int lock_all(int assertion, MPI_Win win, const host_call& host) noexcept {
   }
   if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   ++w->host_locks;
-  return merge(*w, call);
+  passed(*w);
+  return take(*w, call);
 }
 
 int unlock_all(MPI_Win win, const host_call& host) noexcept {
@@ -342,7 +339,7 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   if (w->by == way::direct && w->held.front() == hold::none) return wrong_epoch(*w, call);
   completion done(*w, everyone);
   const int copied = end_copies(*w, everyone, call);
-  int code = merge(*w, call);
+  int code = show(*w, call);
   if (code == MPI_SUCCESS && (w->by != way::direct || w->host_too)) {
     code = call_host(host);
     if (code == MPI_SUCCESS) --w->host_locks;
@@ -350,7 +347,7 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->by == way::direct)
     for (int r = 0; r < w->size(); ++r) let_go(*w, r);
-  if (code == MPI_SUCCESS) code = merge(*w, call);
+  if (code == MPI_SUCCESS) code = take(*w, call);
   return first_error(copied, code);
 }
 
@@ -360,6 +357,7 @@ int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexce
   const bool all = rank == everyone;
   if (!all && w->direct_at(rank) && w->held[index(rank)] == hold::none)
     return wrong_epoch(*w, call);
+  passed(*w);
   completion done(*w, rank);
   const int copied = end_copies(*w, rank, call);
   if (all ? w->by != way::direct || w->host_too : w->host_at(rank))
@@ -372,7 +370,7 @@ int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexce
 int sync(MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return host();
-  if (const int code = merge(*w, "MPI_Win_sync"); code != MPI_SUCCESS) return code;
+  if (const int code = show(*w, "MPI_Win_sync"); code != MPI_SUCCESS) return code;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return w->by == way::direct && w->host_locks == 0 ? MPI_SUCCESS : host();
 }

@@ -11,7 +11,10 @@
 //                                               on host memory: the     rank exposes host memory
 //                                               host MPI's
 //   image    else                               the host MPI's, on      the host MPI's, and
-//                                               host images             merges (image.hpp)
+//                                               host images             merges (merging.hpp)
+//
+// Where ranks are outside the job each rank has an image of its own device memory, and a record of
+// no other rank (alone.cpp).
 //
 // The memory of one rank is always served in one way, so that accumulates of all origins exclude
 // each other: host memory by the host MPI, device memory by its exclusion word.
@@ -34,6 +37,7 @@
 #include "memory/imported.hpp"
 #include "rma/attached_images.hpp"
 #include "rma/image.hpp"
+#include "rma/merging.hpp"
 #include "rma/relay.hpp"
 #include "rma/under_way.hpp"
 #include "rma/words.hpp"
@@ -59,7 +63,7 @@ struct reached {
 /// Why a window with device memory is not direct, and the first rank for which that holds (-1: not
 /// known here).
 struct obstacle {
-  enum class why : std::uint8_t { none, other_node, not_exported, not_opened };
+  enum class why : std::uint8_t { none, other_node, not_exported, not_opened, outside_job };
   why what = why::none;
   int rank = -1;
 };
@@ -113,6 +117,7 @@ struct window {
   void* own_device = nullptr;  // by telpher_malloc
   std::unique_ptr<image> mirror;
   std::unique_ptr<attached_images> attached;  // of every dynamic window that is not direct
+  asserted said;
   obstacle not_direct;
 
   // --- MPI_Win_allocate_shared ---

@@ -10,11 +10,17 @@
 
 namespace mpi_test {
 
-inline int host_comm_free(MPI_Comm* comm) {
+/// The host MPI's function; `telpher` is the one that the program would call.
+template <class F>
+F* host_function(const char* function, F* telpher) {
   for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
     if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD))
-      return reinterpret_cast<decltype(&MPI_Comm_free)>(dlsym(library, "MPI_Comm_free"))(comm);
-  return MPI_Comm_free(comm);
+      return reinterpret_cast<F*>(dlsym(library, function));
+  return telpher;
+}
+
+inline int host_comm_free(MPI_Comm* comm) {
+  return host_function("MPI_Comm_free", MPI_Comm_free)(comm);
 }
 
 }  // namespace mpi_test

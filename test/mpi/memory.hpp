@@ -48,6 +48,14 @@ inline const char* backend_name() {
   return functions().backend != nullptr ? functions().backend() : "bare MPI";
 }
 
+/// As `mpi_memory_alloc_kinds` names the memory of the back end in use.
+inline std::string device_kind() {
+  const std::string backend = backend_name();
+  if (backend == "emu") return "telpher_emu:device";
+  if (backend == "hip") return "rocm:device";
+  return (backend == "sycl" ? "level_zero" : backend) + ":device";
+}
+
 [[noreturn]] inline void memory_failure(const char* what, std::size_t bytes, int error) {
   std::fprintf(stderr, "FAILED memory: %s of %zu bytes gives error %d\n", what, bytes, error);
   std::exit(3);

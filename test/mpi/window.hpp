@@ -11,14 +11,6 @@ namespace mpi_test {
 
 using ints = std::vector<int>;
 
-/// As `mpi_memory_alloc_kinds` names the memory of the back end in use.
-inline std::string device_kind() {
-  const std::string backend = backend_name();
-  if (backend == "emu") return "telpher_emu:device";
-  if (backend == "hip") return "rocm:device";
-  return (backend == "sycl" ? "level_zero" : backend) + ":device";
-}
-
 inline bool between_nodes() {
   return std::getenv("TELPHER_TEST_PRETENDED_NODES") != nullptr;
 }

@@ -57,7 +57,8 @@ TELPHER_MPI(Win_shared_query,
 // 12.2 Initialization
 TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_dynamic(info, comm, win);
-  return rma::create_dynamic(comm, win, [&] { return pmpi::Win_create_dynamic(info, comm, win); });
+  return rma::create_dynamic(info, comm, win,
+                             [&] { return pmpi::Win_create_dynamic(info, comm, win); });
 }
 
 // 12.2 Initialization

@@ -35,7 +35,7 @@ TELPHER_MPI(Win_complete, (MPI_Win win), (win)) {
 TELPHER_MPI(Win_post, (MPI_Group group, int assert, MPI_Win win), (group, assert, win)) {
   if (!entry::active()) return pmpi::Win_post(group, assert, win);
   if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
-  return rma::post(group, win, [&] { return pmpi::Win_post(group, assert, win); });
+  return rma::post(group, assert, win, [&] { return pmpi::Win_post(group, assert, win); });
 }
 
 // 12.5 Synchronization calls
