@@ -131,15 +131,16 @@ int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype,
                               MPI_Comm comm, MPI_Request* request) {
   return init_matched(true,
                       {"telpher_matched_send_init", const_cast<void*>(buf), 1, count, datatype,
-                       dest, tag, comm, true},
+                       dest, tag, comm, MPI_INFO_NULL, true},
                       request);
 }
 
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init_matched(
-      false, {"telpher_matched_recv_init", buf, 1, count, datatype, source, tag, comm, true},
-      request);
+  return init_matched(false,
+                      {"telpher_matched_recv_init", buf, 1, count, datatype, source, tag, comm,
+                       MPI_INFO_NULL, true},
+                      request);
 }
 
 int telpher_match(int count, const MPI_Request all[]) {

@@ -11,6 +11,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/matching.hpp"
+#include "mpi/partitioned_outside.hpp"
 #include "mpi/partitioned_request.hpp"
 #include "mpi/send.hpp"
 
@@ -127,9 +128,8 @@ bool is_ours(MPI_Comm comm) noexcept {
          host_mpi::is_ours(ticket::job(), comm) && mpi::lineage::name_of(comm) != 0;
 }
 
-int by_host(const init_args& a, const host_call& host) noexcept {
-  if (const int error = entry::refuse_device_memory(a.comm, a.call, {a.buffer})) return error;
-  return host();
+int by_host(const init_args& a, bool sends, MPI_Request* request, const host_call& host) noexcept {
+  return !a.whole && needs_image(a) ? make_outside(a, sends, request) : host();
 }
 
 template <class End>
@@ -156,6 +156,8 @@ int make(const init_args& a, bool sends, MPI_Request* request) noexcept {
     const ticket::visit v;
     if (const end* const e = as_end(mpi::find_stream_request(request)))
       u = e->used_as(stream::used::how::sends);
+    else if (const outside_end* const o = find_outside(request))
+      u = o->used();
   }
   stream::settle(u);
 }
@@ -166,7 +168,11 @@ int ready(const char* call, MPI_Request request, const host_call& host, const Li
     settle_ready(request);
   const ticket::visit v;
   end* const e = as_end(mpi::find_stream_request(request));
-  if (!e) return host();
+  if (!e) {
+    outside_end* const o = find_outside(request);
+    const int rc = o ? list([&](int p) { return o->ready(call, p); }) : MPI_SUCCESS;
+    return rc == MPI_SUCCESS ? host() : rc;
+  }
   if (!e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a receive");
   if (e->matched) return refuse_matched(*e, call, "telpher_pready_enqueue or telpher_pready");
   return list([&](int partition) {
@@ -240,11 +246,11 @@ void stop() noexcept {
 }
 
 int send_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {
-  return is_ours(a.comm) ? make<sender>(a, true, request) : by_host(a, host);
+  return is_ours(a.comm) ? make<sender>(a, true, request) : by_host(a, true, request, host);
 }
 
 int recv_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {
-  return is_ours(a.comm) ? make<receiver>(a, false, request) : by_host(a, host);
+  return is_ours(a.comm) ? make<receiver>(a, false, request) : by_host(a, false, request, host);
 }
 
 int ready_range(const char* call, int low, int high, MPI_Request request,
@@ -270,7 +276,11 @@ int arrived(const char* call, MPI_Request request, int partition, int* flag,
   const ticket::visit v;
   ticket::progress().poll();
   end* const e = as_end(mpi::find_stream_request(request));
-  if (!e) return host();
+  if (!e) {
+    const int rc = host();
+    outside_end* const o = rc == MPI_SUCCESS && *flag ? find_outside(request) : nullptr;
+    return o ? o->arrived(call, partition) : rc;
+  }
   if (e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a send");
   if (!e->has(partition)) return e->refuse_partition(call, partition, e->partitions());
   if (e->matched) return refuse_matched(*e, call, "telpher_parrived in a kernel");

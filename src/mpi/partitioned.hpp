@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies of the wrappers of partitioned communication (MPI 4.0, chapter 4). Telpher serves it
 // itself, for host and device memory alike, wherever all ranks of the communicator are of the job:
-// a rank cannot know which memory its partner passes. On other communicators the host MPI does.
+// a rank cannot know which memory its partner passes. On other communicators the host MPI does,
+// with images of device buffers (partitioned_outside.hpp).
 #pragma once
 
 #include <functional>
@@ -20,6 +21,7 @@ struct init_args {
   int peer;  // rank of `comm`
   int tag;
   MPI_Comm comm;
+  MPI_Info info = MPI_INFO_NULL;
   bool whole = false;  // one partition, which is ready when the request is started
 };
 

@@ -202,6 +202,12 @@ int collective_request::finish(MPI_Status* out) noexcept {
   return entry::fail(work_->owner(errors_), call_, outcome_, "the copies of its device buffers");
 }
 
+void collective_request::fill(MPI_Status* out) noexcept {
+  fill_empty(out);
+  int flag = 0;
+  if (active()) host_mpi::look_at(native_, &flag, out);
+}
+
 // The host MPI lets only persistent ones be freed.
 void collective_request::finish_quietly() noexcept {
   if (active()) pmpi::Wait(&native_, MPI_STATUS_IGNORE);

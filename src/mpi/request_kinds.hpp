@@ -196,7 +196,7 @@ class collective_request final : public request_object {
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
-  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  void fill(MPI_Status* out) noexcept override;
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override {
     return place_ != MPI_REQUEST_NULL ? place_ : native_;
@@ -204,6 +204,7 @@ class collective_request final : public request_object {
   void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
   bool persistent() const noexcept override { return persistent_; }
   bool active() const noexcept override { return !persistent_ || started_; }
+  coll::pending& work() const noexcept { return *work_; }
 
  private:
   const char* call_;

@@ -24,6 +24,13 @@ inline void expect_none(const std::string& problem, const char* what) {
   if (!problem.empty()) expect(false, (std::string(what) + ": " + problem).c_str());
 }
 
+// Of Open MPI 5 only where all ranks of MPI_COMM_WORLD take part, after MPI_Init.
+#ifdef OPEN_MPI
+constexpr bool host_has_partitions = false;
+#else
+constexpr bool host_has_partitions = true;
+#endif
+
 struct place {
   int rank = 0, size = 0;
   explicit place(MPI_Comm comm) {

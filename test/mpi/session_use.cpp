@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "on_any_comm.hpp"
 #include "session_parts.hpp"
 
 namespace session_test {
@@ -171,7 +172,7 @@ void movements(MPI_Comm comm, kind k, const char* what) {
   expect_none(all.compare(wanted.data()), (of + ", MPI_Allgather").c_str());
 }
 
-// A window of host memory: outside the job device memory is not shown to others.
+// A window of host memory, with buffers of any kind.
 void windows(MPI_Comm comm, kind k, const char* what) {
   constexpr std::size_t bytes = 20000;
   const place p(comm);
@@ -211,6 +212,8 @@ void use(MPI_Comm comm, const char* what) {
     reductions(comm, k, what);
     movements(comm, k, what);
     windows(comm, k, what);
+    expect_none(on_any_comm::all(comm, k, host_has_partitions),
+                (std::string(what) + ", " + name(k)).c_str());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "mpi_4.hpp"
+#include "on_any_comm.hpp"
 #include "session_parts.hpp"
 
 #if MPI_TEST_HAS_MPI_4
@@ -124,6 +125,7 @@ void never() {
   open_session();
   parts early("early");
   early.use_all("without a whole");
+  if (!host_has_partitions) expect_none(on_any_comm::refusal(early.half), "partitions");
   use_derived(early.half, "without a whole");
   use_between("between");
   early.free();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes with and without the library together, as test/mpi/worlds.py starts them: in one
 // MPI_COMM_WORLD, or in two that MPI_Comm_spawn made. Each uses device memory where it has some and
-// host memory elsewhere; messages, probes and collectives must be as over the host MPI alone, and
-// no message may be there that the program did not send. Says "N ranks, M of them with device
-// memory".
+// host memory elsewhere; messages, probes, collectives, windows and partitioned calls must be as
+// over the host MPI alone, and no message may be there that the program did not send. Says "N
+// ranks, M of them with device memory".
 //
 //   worlds one                    in MPI_COMM_WORLD
 //   worlds spawn|spawn_multiple with|without
@@ -12,7 +12,7 @@
 //   worlds connect|join FILE      MPI_Comm_accept and MPI_Comm_connect between the halves of the
 //                                 world, or MPI_Comm_join between their first ranks, which find
 //                                 each other by the file
-#include "memory.hpp"
+#include "on_any_comm.hpp"
 
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -42,6 +42,12 @@ void expect(bool good, const char* what, long long got, long long wanted) {
   if (good) return;
   ++failures;
   std::fprintf(stderr, "FAILED rank %d: %s: %lld instead of %lld\n", me, what, got, wanted);
+}
+
+void expect_none(const std::string& problem) {
+  if (problem.empty()) return;
+  ++failures;
+  std::fprintf(stderr, "FAILED rank %d: %s\n", me, problem.c_str());
 }
 
 /// Integers in this process's kind of memory.
@@ -116,6 +122,9 @@ void persistent(MPI_Comm comm, int ranks) {
 }
 #endif
 
+// Open MPI 5 has partitioned communication only where all ranks of MPI_COMM_WORLD take part.
+bool host_has_partitions = true;
+
 // MPICH's ucx netmod loses receives of any source where it carries messages
 // (docs/use/limitations.md): there each is probed first.
 bool loses_any_source = false;
@@ -170,6 +179,7 @@ void everything(MPI_Comm comm) {
   persistent(comm, ranks);
 #endif
   messages(comm, rank, ranks);
+  expect_none(on_any_comm::all(comm, own_kind, host_has_partitions));
   nothing_else(comm);
 }
 
@@ -191,9 +201,12 @@ void everywhere(MPI_Comm comm) {
 void everywhere_of_both(MPI_Comm merged) {
 #ifdef MPICH_VERSION
   loses_any_source = true;
+#else
+  host_has_partitions = false;
 #endif
   everywhere(merged);
   loses_any_source = false;
+  host_has_partitions = true;
 }
 
 // --- between two groups ---

@@ -21,7 +21,7 @@ TELPHER_MPI(Psend_init,
   if (!entry::active())
     return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
   return partitioned::send_init({"MPI_Psend_init", const_cast<void*>(buf), partitions, count,
-                                 datatype, dest, tag, comm}, request,
+                                 datatype, dest, tag, comm, info}, request,
                                 [&] { return pmpi::Psend_init(buf, partitions, count, datatype,
                                                               dest, tag, comm, info, request); });
 }
@@ -34,7 +34,7 @@ TELPHER_MPI(Precv_init,
   if (!entry::active())
     return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
   return partitioned::recv_init({"MPI_Precv_init", buf, partitions, count, datatype, source, tag,
-                                 comm}, request,
+                                 comm, info}, request,
                                 [&] { return pmpi::Precv_init(buf, partitions, count, datatype,
                                                               source, tag, comm, info, request); });
 }

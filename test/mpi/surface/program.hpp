@@ -86,6 +86,7 @@ struct world {
   std::vector<MPI_Comm> comms;  // some of them null at some ranks
   std::vector<MPI_Comm> topologies;
   int next_tag = 0;
+  bool has_session = false;  // comms[2] is outside the job
 };
 
 /// Which memory the areas of a step have, at each rank.

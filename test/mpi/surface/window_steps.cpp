@@ -38,18 +38,26 @@ class window {
   MPI_Aint at(int rank, MPI_Aint units) const {
     return how_ == making::dynamic ? bases_[static_cast<std::size_t>(rank)] + units * unit : units;
   }
+  /// What this rank stored is seen by the others, and what they did here.
+  void publish() const {
+    MPI_Win_lock(MPI_LOCK_SHARED, p_.rank, 0, handle);
+    MPI_Win_sync(handle);
+    MPI_Win_unlock(p_.rank, handle);
+    MPI_Barrier(p_.comm);
+  }
+  /// The program's own stores.
+  void store(const epochs& e, bool model) const {
+    std::vector<unsigned char> content(static_cast<std::size_t>(e.stored_units * unit));
+    mpi_test::write_pattern(e.stored, content.data(), content.size());
+    mpi_test::copy(model ? kind::host : p_.where,
+                   static_cast<unsigned char*>(memory_) + e.stored_at * unit, content.data(),
+                   content.size());
+  }
   MPI_Win handle = MPI_WIN_NULL;
 
  private:
   void move(void* to, const void* from) {
     mpi_test::copy(p_.where, to, from, static_cast<std::size_t>(p_.bytes));
-  }
-  /// What this rank stored is seen by the others, and what they did here.
-  void publish() {
-    MPI_Win_lock(MPI_LOCK_SHARED, p_.rank, 0, handle);
-    MPI_Win_sync(handle);
-    MPI_Win_unlock(p_.rank, handle);
-    MPI_Barrier(p_.comm);
   }
 
   const window_plan& p_;
@@ -70,6 +78,11 @@ class running_epoch {
       : e_(e), p_(p), w_(w), r_(r), passive_(e.how == epoch::lock || e.how == epoch::lock_all) {}
 
   void run() {
+    if (e_.stores) {
+      w_.publish();
+      w_.store(e_, r_.model);
+      if (passive_) w_.publish();
+    }
     send();
     open();
     for (std::size_t i = 0; i < e_.list.size(); ++i) {
@@ -97,10 +110,12 @@ class running_epoch {
   void receive() { MPI_Waitall(2, message_, MPI_STATUSES_IGNORE); }
 
   void open() {
-    if (e_.how == epoch::fence) MPI_Win_fence(MPI_MODE_NOPRECEDE, win());
+    const int said = (e_.asserts && !e_.stores ? MPI_MODE_NOSTORE : 0) |
+                     (e_.asserts && e_.reads ? MPI_MODE_NOPUT : 0);
+    if (e_.how == epoch::fence) MPI_Win_fence(MPI_MODE_NOPRECEDE | said, win());
     if (e_.how == epoch::lock_all) MPI_Win_lock_all(0, win());
     if (e_.how != epoch::post_start) return;
-    with_group(e_.origins, [&](MPI_Group g) { MPI_Win_post(g, 0, win()); });
+    with_group(e_.origins, [&](MPI_Group g) { MPI_Win_post(g, said, win()); });
     with_group(e_.targets, [&](MPI_Group g) { MPI_Win_start(g, 0, win()); });
   }
   template <class Body>
@@ -115,7 +130,8 @@ class running_epoch {
 
   void close() {
     if (held_ >= 0) MPI_Win_unlock(held_, win());
-    if (e_.how == epoch::fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, win());
+    const int said = e_.asserts ? MPI_MODE_NOSTORE : 0;
+    if (e_.how == epoch::fence) MPI_Win_fence(MPI_MODE_NOSUCCEED | said, win());
     if (e_.how == epoch::lock_all) MPI_Win_unlock_all(win());
     if (e_.how != epoch::post_start) return;
     MPI_Win_complete(win());

@@ -2,7 +2,8 @@
 // Steps that make a window, run some epochs on it, and free it. Each origin has a part of its own
 // at every target; operations of one epoch use other places of it, until a flush has completed
 // those before, but for accumulates, which are ordered. To a common part all add by one operation,
-// so that no result depends on the order. Messages and barriers go beside.
+// so that no result depends on the order. Between epochs the ranks store in their own memory.
+// Messages and barriers go beside.
 #include "windows.hpp"
 
 #include <algorithm>
@@ -14,14 +15,6 @@ namespace {
 using namespace one_sided;
 
 constexpr MPI_Aint common_units = 30;
-
-std::string alloc_kind(kind k) {
-  if (k != kind::device) return "system,mpi";
-  const std::string backend = backend_name();
-  if (backend == "emu") return "telpher_emu:device";
-  if (backend == "hip") return "rocm:device";
-  return (backend == "sycl" ? "level_zero" : backend) + ":device";
-}
 
 /// What the draw of an epoch's operations needs.
 struct drawing {
@@ -152,6 +145,14 @@ void draw_epoch(epochs& e, drawing& g, int tag) {
   e.meets = g.d.shared.chance(20);
   e.exclusive = g.d.mine.chance(40);
   e.tested = g.d.mine.chance(40);
+  e.reads = g.d.shared.chance(20);
+  e.asserts = g.d.mine.chance(50);
+  e.stores = g.d.shared.chance(30);
+  const auto units = static_cast<std::size_t>(g.p.bytes / unit);
+  e.stored_at = static_cast<MPI_Aint>(g.d.mine.below(units));
+  e.stored_units = static_cast<MPI_Aint>(
+      g.d.mine.below(std::min<std::size_t>(units - static_cast<std::size_t>(e.stored_at), 500)));
+  e.stored = g.d.mine.next();
   if (e.how == epoch::post_start) draw_groups(e, g);
   draw_message(e, g, tag);
   const bool passive = e.how == epoch::lock || e.how == epoch::lock_all;
@@ -162,12 +163,12 @@ void draw_epoch(epochs& e, drawing& g, int tag) {
       continue;
     MPI_Aint next = first;
     for (std::size_t i = g.d.mine.below(g.d.mine.chance(10) ? 20 : 5); i > 0; --i) {
-      operation o{static_cast<access>(g.d.mine.below(6)), target};
+      operation o{e.reads ? access::get : static_cast<access>(g.d.mine.below(6)), target};
       if (!draw_operation(o, g, next, room)) break;
       if (passive && o.flushed && !o.local) next = first;  // they are complete at the target
       e.list.push_back(o);
     }
-    if (g.d.mine.chance(50)) e.list.push_back(draw_common(target, op, g));
+    if (g.d.mine.chance(50) && !e.reads) e.list.push_back(draw_common(target, op, g));
   }
 }
 
@@ -175,7 +176,8 @@ void draw_epoch(epochs& e, drawing& g, int tag) {
 
 std::unique_ptr<step> make_window(world& w, draw& d, form) {
   window_plan p;
-  p.comm = w.comms[d.shared.below(3)];
+  const std::size_t which = d.shared.below(3);
+  p.comm = w.comms[which];
   p.how = static_cast<making>(d.shared.below(3));
   const placing buffers(d.shared), windows(d.shared);
   const std::size_t rounds = 1 + d.shared.below(4);
@@ -188,7 +190,9 @@ std::unique_ptr<step> make_window(world& w, draw& d, form) {
   MPI_Comm_size(p.comm, &p.ranks);
   p.bytes = (own * p.ranks + common_units) * unit;
   p.where = windows.of(w.s.rank, 0);
-  p.kind_name = alloc_kind(p.where);
+  // Dynamic windows outside the job take no device memory.
+  if (w.has_session && which == 2 && p.how == making::dynamic) p.where = kind::host;
+  p.kind_name = p.where == kind::device ? mpi_test::device_kind() : "system,mpi";
   auto made = std::make_unique<step>(w.s);
   made->add_area({0, p.bytes}, p.where, d.mine.next());
   const char* names[] = {"create", "allocate", "dynamic"};

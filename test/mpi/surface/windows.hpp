@@ -44,6 +44,11 @@ struct beside {
 struct epochs {
   epoch how;
   bool exclusive = false, tested = false, meets = false;
+  bool reads = false;    // there are gets alone
+  bool asserts = false;  // the program tells MPI what it does not do
+  bool stores = false;   // each rank stores in its own memory before
+  MPI_Aint stored_at = 0, stored_units = 0;
+  std::uint64_t stored = 0;           // which pattern
   std::vector<operation> list;        // in the order of targets where each has a lock of its own
   std::vector<int> origins, targets;  // of post and start
   beside message;
