@@ -2,6 +2,7 @@
 #include "rma/image.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,6 +15,88 @@ constexpr std::size_t piece_bytes = 4096;
 // In units of this many bytes it is found out where operations wrote. A device copies as many in
 // little more than the time that a copy takes to begin.
 constexpr std::size_t part_bytes = std::size_t{64} << 10;
+
+struct range {
+  std::size_t first, end;
+};
+
+template <class Word>
+Word load(const std::byte* from) noexcept {
+  Word w;
+  std::memcpy(&w, from, sizeof w);
+  return w;
+}
+
+/// Writes the bytes of a word that differ between `now` and `before`, and no others: an operation
+/// may write those meanwhile. Most words differ in all bytes, or in all of a half.
+template <class Word, class Half, class... Smaller>
+void store_changed(std::byte* to, const std::byte* now, const std::byte* before) noexcept {
+  const Word x = load<Word>(now) ^ load<Word>(before);
+  if (x == 0) return;
+  constexpr Word ones = static_cast<Word>(~Word{0}) / 0xff, highs = ones << 7;
+  const bool has_zero_byte = ((x - ones) & ~x & highs) != 0;
+  if (!has_zero_byte) {
+    std::memcpy(to, now, sizeof(Word));
+  } else if constexpr (sizeof(Half) == 1) {
+    for (std::size_t i = 0; i < sizeof(Word); ++i)
+      if (now[i] != before[i]) to[i] = now[i];
+  } else {
+    store_changed<Half, Smaller...>(to, now, before);
+    store_changed<Half, Smaller...>(to + sizeof(Half), now + sizeof(Half), before + sizeof(Half));
+  }
+}
+
+/// What the program stored in a piece in which no operation wrote.
+void show_piece(std::byte* shown, const std::byte* mine, std::byte* last,
+                std::size_t bytes) noexcept {
+  std::size_t i = 0;
+  for (; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t))
+    store_changed<std::uint64_t, std::uint32_t, std::uint16_t, std::uint8_t>(shown + i, mine + i,
+                                                                             last + i);
+  for (; i < bytes; ++i)
+    if (mine[i] != last[i]) shown[i] = mine[i];
+  std::memcpy(last, mine, bytes);
+}
+
+/// What operations wrote in a piece in which the program stored nothing: the part that is new.
+range take_piece(const std::byte* seen, std::byte* mine, std::byte* last,
+                 std::size_t bytes) noexcept {
+  range changed{0, bytes};
+  while (changed.first < bytes && seen[changed.first] == last[changed.first]) ++changed.first;
+  if (changed.first == bytes) return {0, 0};  // they have written again what was there before
+  while (seen[changed.end - 1] == last[changed.end - 1]) --changed.end;
+  std::memcpy(mine, seen, bytes);
+  std::memcpy(last, seen, bytes);
+  return changed;
+}
+
+range merge_bytes(std::byte* shown, const std::byte* seen, std::byte* mine, std::byte* last,
+                  std::size_t bytes) noexcept {
+  range changed{bytes, 0};
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (seen[i] != last[i]) {
+      mine[i] = last[i] = seen[i];
+      changed.first = std::min(changed.first, i);
+      changed.end = i + 1;
+    } else if (mine[i] != last[i]) {
+      shown[i] = last[i] = mine[i];
+    }
+  }
+  return changed.end == 0 ? range{0, 0} : changed;
+}
+
+/// Of both copies, and of what they were: puts into `mine` what the device must hold, and returns
+/// which part of that is new there. The image is read once.
+range merge_piece(std::byte* shown, std::byte* mine, std::byte* last, std::size_t bytes) noexcept {
+  const bool stored = std::memcmp(mine, last, bytes) != 0;
+  if (std::memcmp(shown, last, bytes) == 0) {
+    if (stored) show_piece(shown, mine, last, bytes);
+    return {0, 0};
+  }
+  std::byte seen[piece_bytes];
+  std::memcpy(seen, shown, bytes);
+  return stored ? merge_bytes(shown, seen, mine, last, bytes) : take_piece(seen, mine, last, bytes);
+}
 
 }  // namespace
 
@@ -69,11 +152,8 @@ status image::merge_block(std::size_t first, std::size_t bytes) noexcept {
                                  open.end - open.first);
   };
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
-    const std::size_t n = std::min(piece_bytes, bytes - at);
-    std::byte* const last = last_ + first + at;
-    if (std::memcmp(public_ + first + at, last, n) == 0 && std::memcmp(block + at, last, n) == 0)
-      continue;
-    const range r = merge_bytes(first, at, n);
+    const range r = merge_piece(public_ + first + at, block + at, last_ + first + at,
+                                std::min(piece_bytes, bytes - at));
     if (r.first == r.end) continue;
     if (at + r.first > open.end + piece_bytes) {
       TELPHER_TRY(write_open());
@@ -82,28 +162,6 @@ status image::merge_block(std::size_t first, std::size_t bytes) noexcept {
     open.end = at + r.end;
   }
   return write_open();
-}
-
-// Of the piece at `at` of the block that begins at `first`: puts into the block what the device
-// must hold, and returns which part of the piece is new there.
-image::range image::merge_bytes(std::size_t first, std::size_t at, std::size_t bytes) noexcept {
-  auto* const mine = static_cast<std::byte*>(block_.data()) + at;
-  auto* const shown = public_ + first + at;
-  auto* const before = last_ + first + at;
-  std::byte seen[piece_bytes];
-  std::memcpy(seen, shown, bytes);
-  range changed{bytes, 0};
-  for (std::size_t i = 0; i < bytes; ++i) {
-    std::byte& last = before[i];
-    if (seen[i] != last) {
-      mine[i] = last = seen[i];
-      changed.first = std::min(changed.first, i);
-      changed.end = i + 1;
-    } else if (mine[i] != last) {
-      shown[i] = last = mine[i];
-    }
-  }
-  return changed.end == 0 ? range{0, 0} : changed;
 }
 
 }  // namespace telpher::rma

@@ -38,12 +38,8 @@ class image {
   status merge_written(bool& found) noexcept;
 
  private:
-  struct range {
-    std::size_t first, end;
-  };
   bool written(std::size_t first) const noexcept;
   status merge_block(std::size_t first, std::size_t bytes) noexcept;
-  range merge_bytes(std::size_t first, std::size_t at, std::size_t bytes) noexcept;
 
   memory::place where_;
   std::byte* device_ = nullptr;

@@ -134,6 +134,15 @@ TEST_CASE(the_last_part_is_seen) {
   CHECK_EQ(p.device().read, 3u);
 }
 
+// Of each word some bytes are stored and some are not, in every mixture.
+TEST_CASE(any_bytes_of_a_word_are_shown) {
+  pair p(8 * 256 + 3);
+  for (std::size_t i = 0; i < 8 * 256 + 3; ++i)
+    if ((i / 8 >> (i % 8) & 1) != 0) p.stored(i) = std::byte{9};
+  CHECK_EQ(p.image.merge(), status::ok);
+  CHECK(p.same());
+}
+
 // Operations and the program write to bytes of their own, as the standard has it.
 TEST_CASE(random_merges_lose_nothing) {
   constexpr std::size_t bytes = 300 * kilo + 77;
