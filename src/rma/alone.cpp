@@ -50,8 +50,9 @@ std::unique_ptr<window> own_part(const creation& c, int flavour, void* base, sta
 }  // namespace
 
 int create_alone(const creation& c, const host_call& host) noexcept {
-  if (c.bytes <= 0 || memory::surely_host(c.base) || !memory::classify(c.base).on_device())
-    return call_host(host);
+  if (c.comm == MPI_COMM_NULL || c.bytes <= 0 || memory::surely_host(c.base) ||
+      !memory::classify(c.base).on_device())
+    return call_host(host);  // which says what is wrong, if anything is
   status s = status::ok;
   auto w = own_part(c, MPI_WIN_FLAVOR_CREATE, c.base, s);
   if (failed(s)) return fail(c, s);
@@ -62,7 +63,7 @@ int create_alone(const creation& c, const host_call& host) noexcept {
 }
 
 int allocate_alone(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!on_device || c.bytes <= 0) return call_host(host);
+  if (c.comm == MPI_COMM_NULL || c.bytes <= 0 || !on_device) return call_host(host);
   void* device = nullptr;
   if (telpher_malloc(&device, static_cast<std::size_t>(c.bytes), TELPHER_MEMORY_DEVICE) !=
       TELPHER_SUCCESS)

@@ -78,7 +78,7 @@ struct place_in {
 class windows {
  public:
   windows(MPI_Comm comm, kind k, bool allocate, finding& f)
-      : comm_(comm), p_(comm), kind_(k), found_(f) {
+      : comm_(comm), p_(comm), kind_(k), allocated_(allocate), found_(f) {
     constexpr MPI_Aint bytes = sizeof(int) * (2 * half + 1);
     if (allocate) {
       MPI_Info info;
@@ -98,15 +98,34 @@ class windows {
 
   void run() {
     memory_->write(values(2 * half + 1, 0));
+    attributes();
     fences();
     locks();
-    MPI_Barrier(comm_);
-    MPI_Win_free(&win_);
+    freed();
   }
 
  private:
   static constexpr std::size_t half = 3000;
   static constexpr int n = half;
+
+  void attributes() {
+    void* base = nullptr;
+    int there = 0;
+    MPI_Win_get_attr(win_, MPI_WIN_BASE, &base, &there);
+    found_.compare({there, base == memory_->data()}, {1, 1}, "MPI_WIN_BASE");
+  }
+  /// What others have written last is in the program's memory when the window is gone.
+  void freed() {
+    const numbers out(kind_, row_of(30 * p_.rank, half));
+    MPI_Barrier(comm_);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, p_.next(), 0, win_);
+    MPI_Put(out.data(), n, MPI_INT, p_.next(), half, n, MPI_INT, win_);
+    MPI_Win_unlock(p_.next(), win_);
+    MPI_Barrier(comm_);
+    MPI_Win_free(&win_);
+    if (!allocated_)
+      found_.compare(memory_->read(half, half), row_of(30 * p_.before(), half), "after the end");
+  }
 
   void fences() {
     const numbers out(kind_, row_of(10 * p_.rank, half)), in(kind_, values(half, -1));
@@ -147,6 +166,7 @@ class windows {
   MPI_Comm comm_;
   place_in p_;
   kind kind_;
+  bool allocated_;
   finding& found_;
   MPI_Win win_ = MPI_WIN_NULL;
   std::unique_ptr<numbers> memory_;

@@ -4,6 +4,8 @@
 // never such a one.
 //   test_sessions_apart never|across|init|thread|again
 // TEST_UNLIKE=device: rank 1 has no device; slots: rank 0 has fewer message slots.
+#include <dlfcn.h>
+
 #include <chrono>
 #include <thread>
 
@@ -121,11 +123,49 @@ void use_between(const char* tag) {
   MPI_Comm_free(&comm);
 }
 
+void expect_class(int code, int wanted, const char* what) {
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &code);
+  expect(code == wanted, what);
+}
+
+/// What cannot be done outside the job alone: an error, before any other rank is asked.
+void refused(MPI_Comm comm) {
+  constexpr std::size_t bytes = 4096;
+  buffer shown(kinds().back(), bytes);
+  shown.clear();
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_memory_alloc_kinds", device_kind().c_str());
+  void* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  expect_class(MPI_Win_allocate_shared(bytes, 1, info, comm, &base, &win), MPI_ERR_RMA_SHARED,
+               "a shared window outside the job");
+  MPI_Info_free(&info);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  expect_class(MPI_Win_attach(win, shown.data(), bytes), MPI_ERR_RMA_ATTACH,
+               "memory of a dynamic window outside the job");
+  MPI_Win_free(&win);
+  MPI_Win_create(shown.data(), bytes, 1, MPI_INFO_NULL, comm, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  using for_kernels = int(MPI_Win, const void**);
+  auto* const device = reinterpret_cast<for_kernels*>(dlsym(RTLD_DEFAULT, "telpher_win_device"));
+  const void* handle = nullptr;
+  expect_class(device(win, &handle), MPI_ERR_UNSUPPORTED_OPERATION,
+               "a window in kernels outside the job");
+  int *model = nullptr, there = 0;
+  MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &there);
+  expect(there && *model == MPI_WIN_SEPARATE, "the memory model");
+  MPI_Win_free(&win);
+}
+
 void never() {
   open_session();
   parts early("early");
   early.use_all("without a whole");
   if (!host_has_partitions) expect_none(on_any_comm::refusal(early.half), "partitions");
+  if (kinds().back() == kind::device) refused(early.self);
   use_derived(early.half, "without a whole");
   use_between("between");
   early.free();
