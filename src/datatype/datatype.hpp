@@ -122,6 +122,12 @@ status pack(device::backend& b, const layout& l, const void* base, MPI_Count cou
 status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
               device::stream s) noexcept;
 
+/// The same for bytes [first, first + bytes) of the packed ones, which are those at `packed`.
+status pack_part(device::backend& b, const layout& l, const void* base, std::uint64_t first,
+                 std::uint64_t bytes, void* packed, device::stream s) noexcept;
+status unpack_part(device::backend& b, const layout& l, const void* packed, std::uint64_t first,
+                   std::uint64_t bytes, void* base, device::stream s) noexcept;
+
 /// `count` elements of a `regular` layout, whose first block lies at `first`.
 strided strided_of(const layout& l, const void* first, std::uint64_t count) noexcept;
 

@@ -109,19 +109,28 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
 }
 
 // A grid is moved by units, if there are such in all that is named; else block by block.
-void describe_grid(const layout& l, MPI_Count count, kernel::pack_blocks& p) noexcept {
+void describe_grid(const layout& l, kernel::pack_blocks& p) noexcept {
   p.is_grid = 1;
   p.base += l.blocks.front().offset;
-  const strided s = strided_of(l, p.base, static_cast<std::uint64_t>(count));
-  p.unit = std::min(s.unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed)));
+  const strided s = strided_of(l, p.base, (p.first + p.bytes + l.size - 1) / l.size);
+  p.unit =
+      std::min(s.unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed) | p.first | p.bytes));
   p.regular = block_grid_of(s, p.unit);
 }
 
+// The row that holds a packed byte.
+std::uint64_t row_of(const layout& l, std::uint64_t byte) noexcept {
+  const auto after =
+      std::upper_bound(l.packed_offsets.begin(), l.packed_offsets.end(), byte % l.size);
+  return byte / l.size * l.blocks.size() +
+         static_cast<std::uint64_t>(after - l.packed_offsets.begin()) - 1;
+}
+
 // Fills in where the blocks lie: as a grid, or by the table.
-status describe(device::backend& b, const layout& l, MPI_Count count, int device, device::stream s,
+status describe(device::backend& b, const layout& l, int device, device::stream s,
                 kernel::pack_blocks& p) noexcept {
   if (l.regular) {
-    describe_grid(l, count, p);
+    describe_grid(l, p);
     return status::ok;
   }
   const device_table* t = find_table(l, b, device);
@@ -131,8 +140,13 @@ status describe(device::backend& b, const layout& l, MPI_Count count, int device
     t = *made;
   }
   const auto* words = static_cast<const std::uint64_t*>(t->memory.data());
-  p.listed = {reinterpret_cast<const std::int64_t*>(words), words + p.blocks, words + 2 * p.blocks,
-              l.extent};
+  const std::uint64_t first = row_of(l, p.first);
+  p.listed = {reinterpret_cast<const std::int64_t*>(words),
+              words + p.blocks,
+              words + 2 * p.blocks,
+              l.extent,
+              first,
+              row_of(l, p.first + p.bytes - 1) - first + 1};
   return status::ok;
 }
 
@@ -141,24 +155,25 @@ result<unpack_plan> shared_out(device::backend& b, int device,
                                const kernel::pack_blocks& p) noexcept {
   const auto w = width_of(b, device);
   TELPHER_TRY(w);
-  const std::uint64_t bytes = p.elements * p.size;
-  const std::uint64_t busy =
-      p.unit ? bytes / p.unit : std::max<std::uint64_t>(p.elements * p.blocks, bytes / 16);
+  const std::uint64_t rows = p.bytes / p.size * p.blocks;
+  const std::uint64_t busy = p.unit ? p.bytes / p.unit : std::max(rows, p.bytes / 16);
   return unpack_plan{p, std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups),
                      (*w)->groups};
 }
 
-// Serves both directions, hence the addresses without const.
+// Serves both directions, hence the addresses without const. Counts from the first element that the
+// bytes touch, so that the numbers stay small.
 result<kernel::pack_blocks> blocks_of(device::backend& b, const layout& l, int device,
-                                      std::uint8_t* base, MPI_Count count, std::uint8_t* packed,
-                                      device::stream s) noexcept {
+                                      std::uint8_t* base, std::uint64_t first, std::uint64_t bytes,
+                                      std::uint8_t* packed, device::stream s) noexcept {
   kernel::pack_blocks p{};
   p.packed = packed;
-  p.base = base;
-  p.elements = static_cast<std::uint64_t>(count);
+  p.base = base + static_cast<std::int64_t>(first / l.size) * l.extent;
+  p.first = first % l.size;
+  p.bytes = bytes;
   p.size = l.size;
   p.blocks = l.blocks.size();
-  TELPHER_TRY(describe(b, l, count, device, s, p));
+  TELPHER_TRY(describe(b, l, device, s, p));
   return p;
 }
 
@@ -173,14 +188,20 @@ status from_grid(const strided& from, kernel::pack_blocks& p) noexcept {
 }
 
 status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
-              MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
+              std::uint64_t first, std::uint64_t bytes, std::uint8_t* packed,
+              device::stream s) noexcept {
   device::pointer_info where;
   TELPHER_TRY(b.classify(base + l.blocks.front().offset, false, where));
-  const auto blocks = blocks_of(b, l, where.device, base, count, packed, s);
+  const auto blocks = blocks_of(b, l, where.device, base, first, bytes, packed, s);
   TELPHER_TRY(blocks);
   const auto p = shared_out(b, where.device, *blocks);
   TELPHER_TRY(p);
   return b.launch(k, &p->rows, static_cast<int>(p->blocks), threads, s);
+}
+
+// Whether so many bytes from the first one on are one run, at the first block.
+bool one_run(const layout& l, std::uint64_t end) noexcept {
+  return l.contiguous || end <= l.blocks.front().bytes;
 }
 
 }  // namespace
@@ -209,32 +230,42 @@ strided strided_of(const layout& l, const void* first, std::uint64_t count) noex
   return s;
 }
 
+status pack_part(device::backend& b, const layout& l, const void* base, std::uint64_t first,
+                 std::uint64_t bytes, void* packed, device::stream s) noexcept {
+  if (bytes == 0) return status::ok;
+  auto* from = static_cast<std::uint8_t*>(const_cast<void*>(base));
+  if (one_run(l, first + bytes))
+    return b.copy(packed, from + l.blocks.front().offset + first, bytes, s);
+  return launch(b, kernel::id::pack_blocks, l, from, first, bytes,
+                static_cast<std::uint8_t*>(packed), s);
+}
+
+status unpack_part(device::backend& b, const layout& l, const void* packed, std::uint64_t first,
+                   std::uint64_t bytes, void* base, device::stream s) noexcept {
+  if (bytes == 0) return status::ok;
+  auto* to = static_cast<std::uint8_t*>(base);
+  if (one_run(l, first + bytes))
+    return b.copy(to + l.blocks.front().offset + first, packed, bytes, s);
+  return launch(b, kernel::id::unpack_blocks, l, to, first, bytes,
+                static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
+}
+
 status pack(device::backend& b, const layout& l, const void* base, MPI_Count count, void* packed,
             device::stream s) noexcept {
-  if (count == 0 || l.size == 0) return status::ok;
-  auto* from = static_cast<std::uint8_t*>(const_cast<void*>(base));
-  if (l.one_run(count))
-    return b.copy(packed, from + l.blocks.front().offset,
-                  l.size * static_cast<std::uint64_t>(count), s);
-  return launch(b, kernel::id::pack_blocks, l, from, count, static_cast<std::uint8_t*>(packed), s);
+  return pack_part(b, l, base, 0, l.size * static_cast<std::uint64_t>(count), packed, s);
 }
 
 status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
               device::stream s) noexcept {
-  if (count == 0 || l.size == 0) return status::ok;
-  auto* to = static_cast<std::uint8_t*>(base);
-  if (l.one_run(count))
-    return b.copy(to + l.blocks.front().offset, packed, l.size * static_cast<std::uint64_t>(count),
-                  s);
-  return launch(b, kernel::id::unpack_blocks, l, to, count,
-                static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
+  return unpack_part(b, l, packed, 0, l.size * static_cast<std::uint64_t>(count), base, s);
 }
 
 result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
                                 const strided* from, void* base, MPI_Count count,
                                 device::stream s) noexcept {
   auto* source = static_cast<std::uint8_t*>(const_cast<void*>(packed));
-  auto p = blocks_of(b, l, device, static_cast<std::uint8_t*>(base), count, source, s);
+  const std::uint64_t bytes = l.size * static_cast<std::uint64_t>(count);
+  auto p = blocks_of(b, l, device, static_cast<std::uint8_t*>(base), 0, bytes, source, s);
   TELPHER_TRY(p);
   if (from) TELPHER_TRY(from_grid(*from, *p));
   return shared_out(b, device, *p);
@@ -249,7 +280,7 @@ result<unpack_plan> plan_gather(device::backend& b, int device, const void* firs
   kernel::pack_blocks p{};
   p.packed = static_cast<std::uint8_t*>(const_cast<void*>(first));
   p.base = static_cast<std::uint8_t*>(to);
-  p.elements = 1;
+  p.bytes = bytes;
   p.size = bytes;
   p.blocks = 1;
   p.is_grid = 1;

@@ -37,10 +37,11 @@ TELPHER_DEVICE std::uint8_t* place_of_unit(std::uint8_t* base, const block_grid&
 
 template <bool pack, class V, class W>
 TELPHER_DEVICE void move_units(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
-  const auto units = static_cast<std::uint32_t>(p.elements * p.size / sizeof(V));
+  const auto units = static_cast<std::uint32_t>(p.bytes / sizeof(V));
+  const auto first = static_cast<std::uint32_t>(p.first / sizeof(V));
   const std::uint32_t step = blocks * w.size();
   for (std::uint32_t unit = block * w.size() + w.id(); unit < units; unit += step) {
-    std::uint8_t* here = place_of_unit<V>(p.base, p.regular, unit);
+    std::uint8_t* here = place_of_unit<V>(p.base, p.regular, first + unit);
     std::uint8_t* there = p.from_grid ? place_of_unit<V>(p.packed, p.other, unit)
                                       : resolve(p.packed + std::uint64_t{unit} * sizeof(V));
     store<V>(pack ? there : here, load<V>(pack ? here : there));
@@ -80,21 +81,37 @@ TELPHER_DEVICE row row_of_table(const pack_blocks& p, std::uint64_t b) {
           resolve(p.listed.packed_offset)[b], resolve(p.listed.length)[b]};
 }
 
+struct row_range {
+  std::uint64_t first, count;
+};
+
+TELPHER_DEVICE row_range rows_of(const pack_blocks& p) {
+  if (!p.is_grid) return {p.listed.first_row, p.listed.rows};
+  const std::uint64_t length = p.size / p.blocks;
+  const std::uint64_t first = divide(p.first, length).whole;
+  return {first, divide(p.first + p.bytes + length - 1, length).whole - first};
+}
+
 template <bool pack, class W>
 TELPHER_DEVICE void move_rows(W w, const pack_blocks& p, unsigned block, unsigned blocks) {
   if (p.blocks == 0) return;
   const unsigned group = row_group(p, w.size());
   const unsigned groups = w.size() / group;
   if (w.id() >= groups * group) return;
-  const std::uint64_t rows = p.elements * p.blocks;
+  const row_range rows = rows_of(p);
   const std::uint64_t step = std::uint64_t{blocks} * groups;
-  for (std::uint64_t i = std::uint64_t{block} * groups + w.id() / group; i < rows; i += step) {
-    const auto [element, b] = divide(i, p.blocks);
+  for (std::uint64_t i = std::uint64_t{block} * groups + w.id() / group; i < rows.count;
+       i += step) {
+    const auto [element, b] = divide(rows.first + i, p.blocks);
     const row r = p.is_grid ? row_of_grid(p, b) : row_of_table(p, b);
     const std::int64_t extent = p.is_grid ? p.regular.extent : p.listed.extent;
-    std::uint8_t* here = in_layout(p.base, element * static_cast<std::uint64_t>(extent) + r.offset);
-    std::uint8_t* there = resolve(p.packed + element * p.size + r.packed_offset);
-    copy_span(w.id() % group, group, pack ? there : here, pack ? here : there, r.length);
+    const std::uint64_t at = element * p.size + r.packed_offset, end = p.first + p.bytes;
+    const std::uint64_t from = at < p.first ? p.first : at;
+    const std::uint64_t to = at + r.length < end ? at + r.length : end;
+    std::uint8_t* here =
+        in_layout(p.base, element * static_cast<std::uint64_t>(extent) + r.offset + (from - at));
+    std::uint8_t* there = resolve(p.packed + (from - p.first));
+    copy_span(w.id() % group, group, pack ? there : here, pack ? here : there, to - from);
   }
 }
 

@@ -18,9 +18,10 @@ struct block_grid {
   divisor units_of_block;  // where a kernel moves by units
 };
 
-/// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back.
+/// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back; of the
+/// packed bytes those from `first` on. A row is one block of one element, counted in packed order.
 /// Element e, block b: layout address = base + e * extent + where block b lies in an element.
-/// Packed address = packed + e * size + where it lies in the packed bytes of one.
+/// Packed address = packed - first + e * size + where it lies in the packed bytes of one.
 struct pack_blocks {
   /// Blocks of any length anywhere: memory that the device can read, `blocks` entries each.
   struct table {
@@ -28,16 +29,19 @@ struct pack_blocks {
     const std::uint64_t* length;
     const std::uint64_t* packed_offset;
     std::int64_t extent;
+    std::uint64_t first_row, rows;  // which the bytes touch; of a grid they follow from its numbers
   };
 
   std::uint8_t* packed;
   std::uint8_t* base;  // of a grid: where the first block lies
-  std::uint64_t elements;
-  std::uint64_t size;
+  std::uint64_t first;
+  std::uint64_t bytes;
+  std::uint64_t size;  // of one element, packed
   std::uint64_t blocks;
   std::uint32_t is_grid;
-  std::uint32_t unit;  // 4, 8 or 16 bytes, if the blocks of a grid consist of such units, aligned
-                       // in the layout and packed, and there are fewer than divisor::limit; else 0
+  std::uint32_t unit;  // 4, 8 or 16 bytes, if the blocks of a grid and the bytes to be moved
+                       // consist of such units, aligned in the layout and packed, and there are
+                       // fewer than divisor::limit; else 0
   union {
     table listed;
     block_grid regular;  // of blocks of size / blocks bytes

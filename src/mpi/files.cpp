@@ -5,8 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,21 +12,12 @@
 #include "coll/pending.hpp"
 #include "coll/host_images.hpp"
 #include "datatype/datatype.hpp"
-#include "datatype/type_contents.hpp"
 #include "host_mpi/error.hpp"
 #include "memory/memory.hpp"
 #include "path/path.hpp"
 
 namespace telpher::mpi::files {
 namespace {
-
-// Large enough that a file system takes it at full speed, small enough that two stay pinned.
-constexpr std::uint64_t block_bytes = 4u << 20;
-
-int fail(const access& a, status s) noexcept {
-  return host_mpi::fail(host_mpi::error_owner::file(a.file), a.call, s,
-                        "a device buffer could not be copied to or from the host");
-}
 
 const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   const auto l = datatype::layout_of(type);
@@ -37,12 +26,6 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
 
 std::uint64_t bytes_of(const datatype::layout& l, MPI_Count count) noexcept {
   return l.size * static_cast<std::uint64_t>(count);
-}
-
-std::uint64_t transferred(const MPI_Status& status) noexcept {
-  MPI_Count bytes = 0;
-  pmpi::Get_elements_x(&status, MPI_BYTE, &bytes);
-  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
 // --- an image of the whole buffer ---
@@ -115,133 +98,6 @@ class image final : public coll::pending {
   void* data_ = nullptr;
 };
 
-// --- blocks ---
-
-// How a buffer is cut: a block is a whole number of its elements and of the file's units.
-struct cut {
-  memory::place where;
-  std::byte* data;
-  std::uint64_t element;
-  MPI_Count elements;  // of a block
-  MPI_Offset step;     // of a block, in units of the file's view
-};
-
-// Bytes of one unit of the file's view.
-std::uint64_t unit_of(MPI_File file) noexcept {
-  MPI_Offset displacement = 0;
-  MPI_Datatype unit = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
-  char representation[MPI_MAX_DATAREP_STRING];
-  if (pmpi::File_get_view(file, &displacement, &unit, &filetype, representation) != MPI_SUCCESS)
-    return 0;
-  int bytes = 0;
-  pmpi::Type_size(unit, &bytes);
-  for (MPI_Datatype* type : {&unit, &filetype})
-    if (!datatype::is_predefined(*type)) pmpi::Type_free(type);
-  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
-}
-
-// Nothing where one block would do, where data has gaps, or where the call must be atomic.
-std::optional<cut> cut_of(const access& a) noexcept {
-  const datatype::layout* l = layout_of(a.type);
-  if (!l || !l->contiguous || bytes_of(*l, a.count) <= 2 * block_bytes) return std::nullopt;
-  int atomic = 0;
-  if (pmpi::File_get_atomicity(a.file, &atomic) != MPI_SUCCESS || atomic) return std::nullopt;
-  const std::uint64_t unit = unit_of(a.file);
-  if (unit == 0) return std::nullopt;
-  const std::uint64_t whole = std::lcm(unit, l->size);
-  const std::uint64_t bytes = block_bytes / whole * whole;
-  if (bytes == 0) return std::nullopt;
-  auto* data = static_cast<std::byte*>(a.buffer) + l->true_lower_bound;
-  return cut{memory::classify(data), data, l->size, static_cast<MPI_Count>(bytes / l->size),
-             static_cast<MPI_Offset>(bytes / unit)};
-}
-
-// Two blocks of pinned memory that take turns between the device and the file.
-class pipeline {
- public:
-  pipeline(const access& a, const cut& c) noexcept : access_(a), cut_(c) {}
-
-  status prepare() noexcept {
-    const bool reads = access_.way == direction::read;
-    auto s =
-        memory::stream(cut_.where, reads ? memory::stream_role::copy : memory::stream_role::in);
-    TELPHER_TRY(s);
-    stream_ = *s;
-    for (memory::buffer& b : blocks_) {
-      TELPHER_TRY(memory::buffer::host(static_cast<std::uint64_t>(cut_.elements) * cut_.element,
-                                       cut_.where.owner, true)
-                      .into(b));
-    }
-    return status::ok;
-  }
-
-  /// Moves all, or as much as the host MPI and the device can. `outcome` is the device's; the host
-  /// MPI's code is returned.
-  int run(MPI_Offset offset, MPI_Status* last, const host_call& f, status& outcome) noexcept {
-    int code = MPI_SUCCESS;
-    const bool reads = access_.way == direction::read;
-    if (!reads) outcome = copy_block(0, elements_at(0));
-    for (MPI_Count first = 0; first < access_.count && !failed(outcome); first += cut_.elements) {
-      const MPI_Count n = elements_at(first);
-      if (!reads) {
-        outcome = wait();
-        if (failed(outcome)) break;
-        const MPI_Count next = first + cut_.elements;
-        if (next < access_.count) outcome = copy_block(next, elements_at(next));
-      }
-      code = f(block(first), n, offset, last);
-      const std::uint64_t moved = code == MPI_SUCCESS ? transferred(*last) : 0;
-      offset += cut_.step;
-      if (!reads)
-        done_ += moved;
-      else if (!failed(outcome))
-        outcome = end_copy();
-      if (reads && moved > 0 && !failed(outcome)) {
-        outcome = copy_bytes(first, moved);
-        if (!failed(outcome)) under_way_ = moved;
-      }
-      if (moved < static_cast<std::uint64_t>(n) * cut_.element) break;
-    }
-    const status last_one = end_copy();
-    if (!failed(outcome)) outcome = last_one;
-    return code;
-  }
-
-  /// Bytes that are in the file, or on the device.
-  std::uint64_t done() const noexcept { return done_; }
-
- private:
-  MPI_Count elements_at(MPI_Count first) const noexcept {
-    return std::min(cut_.elements, access_.count - first);
-  }
-  void* block(MPI_Count first) const noexcept {
-    return blocks_[static_cast<std::size_t>(first / cut_.elements % 2)].data();
-  }
-  status copy_block(MPI_Count first, MPI_Count n) noexcept {
-    return copy_bytes(first, static_cast<std::uint64_t>(n) * cut_.element);
-  }
-  status copy_bytes(MPI_Count first, std::uint64_t bytes) noexcept {
-    void* device = cut_.data + static_cast<std::uint64_t>(first) * cut_.element;
-    void* host = block(first);
-    const bool reads = access_.way == direction::read;
-    return cut_.where.owner->copy(reads ? device : host, reads ? host : device, bytes, stream_);
-  }
-  status wait() noexcept { return cut_.where.owner->synchronise(stream_); }
-  status end_copy() noexcept {
-    const status s = wait();
-    if (!failed(s)) done_ += under_way_;
-    under_way_ = 0;
-    return s;
-  }
-
-  const access& access_;
-  const cut& cut_;
-  device::stream stream_{};
-  memory::buffer blocks_[2];
-  std::uint64_t done_ = 0;
-  std::uint64_t under_way_ = 0;  // of a read, to the device
-};
-
 // --- split collectives ---
 
 // Between its halves; a file has at most one at a time.
@@ -264,6 +120,17 @@ std::unique_ptr<image> take_half(MPI_File file) noexcept {
 
 }  // namespace
 
+std::uint64_t transferred(const MPI_Status& status) noexcept {
+  MPI_Count bytes = 0;
+  pmpi::Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+int access::fail(status s) const noexcept {
+  return host_mpi::fail(host_mpi::error_owner::file(file), call, s,
+                        "a device buffer could not be copied to or from the host");
+}
+
 bool access::on_device() const noexcept {
   if (count <= 0 || (buffer != MPI_BOTTOM && memory::surely_host(buffer))) return false;
   const datatype::layout* l = layout_of(type);
@@ -275,30 +142,15 @@ bool access::on_device() const noexcept {
 
 int access::whole(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
   auto made = image::of(*this, false);
-  if (!made) return fail(*this, made.error());
+  if (!made) return fail(made.error());
   image& i = **made;
   MPI_Status seen;
   MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
-  const int code = f(i.data(), count, offset, last);
+  const int code = f(i.data(), count, type, offset, last);
   path::count(path::kind::file, i.bytes());
   if (code != MPI_SUCCESS) return code;
   const auto finished = i.finish(transferred(*last));
-  return failed(finished) ? fail(*this, finished) : MPI_SUCCESS;
-}
-
-int access::in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
-  const auto c = cut_of(*this);
-  if (!c) return whole(offset, status, f);
-  pipeline blocks(*this, *c);
-  if (const auto prepared = blocks.prepare(); failed(prepared)) return fail(*this, prepared);
-  MPI_Status seen;
-  MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
-  auto outcome = telpher::status::ok;
-  const int code = blocks.run(offset, last, f, outcome);
-  path::count(path::kind::file, blocks.done());
-  pmpi::Status_set_elements_x(last, MPI_BYTE, static_cast<MPI_Count>(blocks.done()));
-  if (code != MPI_SUCCESS) return code;
-  return failed(outcome) ? fail(*this, outcome) : MPI_SUCCESS;
+  return failed(finished) ? fail(finished) : MPI_SUCCESS;
 }
 
 // The host MPI does not tell how much a read has brought until the program asks for the status, so
@@ -307,7 +159,7 @@ int access::in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f)
 // file's request fails after MPI_Request_get_status.
 int access::start(MPI_Request* request, const host_start& f) const noexcept {
   auto made = image::of(*this, true);
-  if (!made) return fail(*this, made.error());
+  if (!made) return fail(made.error());
   path::count(path::kind::file, (*made)->bytes());
   if (const int code = f((*made)->data()); code != MPI_SUCCESS) return code;
   coll::attach(call, MPI_COMM_SELF, request, std::move(*made), false);
@@ -316,7 +168,7 @@ int access::start(MPI_Request* request, const host_start& f) const noexcept {
 
 int access::begin(const host_start& f) const noexcept {
   auto made = image::of(*this, false);
-  if (!made) return fail(*this, made.error());
+  if (!made) return fail(made.error());
   path::count(path::kind::file, (*made)->bytes());
   void* const stand_in = (*made)->data();
   static_cast<void>(take_half(file));  // of a collective that never ended
@@ -324,7 +176,7 @@ int access::begin(const host_start& f) const noexcept {
     const std::lock_guard lock(guard);
     halves->push_back({file, std::move(*made)});
   } catch (const std::bad_alloc&) {
-    return fail(*this, status::out_of_memory);
+    return fail(telpher::status::out_of_memory);
   }
   const int code = f(stand_in);
   if (code != MPI_SUCCESS) static_cast<void>(take_half(file));

@@ -141,9 +141,9 @@ def file_body(function, way):
     else:
         at = ("offset", " at") if "offset" in names else ("0", "")
         alone = not guard and "shared" not in function.name
-        parameters = f"void* b, MPI_Count n, MPI_Offset{at[1]}, MPI_Status* s"
+        parameters = f"void* b, MPI_Count n, MPI_Datatype t, MPI_Offset{at[1]}, MPI_Status* s"
         run = f"a.{'in_blocks' if alone else 'whole'}({at[0]}, status, std::ref(host))"
-        replaced |= {"count": "n" if function.large else "static_cast<int>(n)", "offset": "at"}
+        replaced |= {"count": "n" if function.large else "static_cast<int>(n)", "datatype": "t", "offset": "at"}
     lines = [f"const mpi::files::access a{{{call}, fh, mpi::files::direction::{way}, {buffer}, count, datatype}};",
              f"if (!a.on_device()) return {host_call(function)};"] if "count" in names else []
     return [*guard, *lines, f"const auto host = [&]({parameters}) {{",

@@ -66,8 +66,8 @@ TELPHER_MPI(File_read_at,
   const mpi::files::access a{"MPI_File_read_at", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_read_at(fh, at, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at(fh, at, b, static_cast<int>(n), t, s);
   };
   return a.in_blocks(offset, status, std::ref(host));
 }
@@ -81,8 +81,8 @@ TELPHER_MPI(File_write_at,
   const mpi::files::access a{"MPI_File_write_at", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_write_at(fh, at, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at(fh, at, b, static_cast<int>(n), t, s);
   };
   return a.in_blocks(offset, status, std::ref(host));
 }
@@ -127,8 +127,8 @@ TELPHER_MPI(File_read_at_all,
   const mpi::files::access a{"MPI_File_read_at_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_read_at_all(fh, at, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_all(fh, at, b, static_cast<int>(n), t, s);
   };
   return a.whole(offset, status, std::ref(host));
 }
@@ -143,8 +143,8 @@ TELPHER_MPI(File_write_at_all,
   const mpi::files::access a{"MPI_File_write_at_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_write_at_all(fh, at, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_all(fh, at, b, static_cast<int>(n), t, s);
   };
   return a.whole(offset, status, std::ref(host));
 }
@@ -188,8 +188,8 @@ TELPHER_MPI(File_read,
   const mpi::files::access a{"MPI_File_read", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read(fh, b, static_cast<int>(n), t, s);
   };
   return a.in_blocks(0, status, std::ref(host));
 }
@@ -203,8 +203,8 @@ TELPHER_MPI(File_write,
   const mpi::files::access a{"MPI_File_write", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write(fh, b, static_cast<int>(n), t, s);
   };
   return a.in_blocks(0, status, std::ref(host));
 }
@@ -249,8 +249,8 @@ TELPHER_MPI(File_read_all,
   const mpi::files::access a{"MPI_File_read_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_all(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_all(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_all(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -265,8 +265,8 @@ TELPHER_MPI(File_write_all,
   const mpi::files::access a{"MPI_File_write_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_all(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_all(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_all(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -326,8 +326,8 @@ TELPHER_MPI(File_read_at_c,
   const mpi::files::access a{"MPI_File_read_at_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_read_at_c(fh, at, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_c(fh, at, b, n, t, s);
   };
   return a.in_blocks(offset, status, std::ref(host));
 }
@@ -342,8 +342,8 @@ TELPHER_MPI(File_write_at_c,
   const mpi::files::access a{"MPI_File_write_at_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_write_at_c(fh, at, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_c(fh, at, b, n, t, s);
   };
   return a.in_blocks(offset, status, std::ref(host));
 }
@@ -389,8 +389,8 @@ TELPHER_MPI(File_read_at_all_c,
   const mpi::files::access a{"MPI_File_read_at_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_read_at_all_c(fh, at, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_all_c(fh, at, b, n, t, s);
   };
   return a.whole(offset, status, std::ref(host));
 }
@@ -406,8 +406,8 @@ TELPHER_MPI(File_write_at_all_c,
   const mpi::files::access a{"MPI_File_write_at_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
-    return pmpi::File_write_at_all_c(fh, at, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_all_c(fh, at, b, n, t, s);
   };
   return a.whole(offset, status, std::ref(host));
 }
@@ -453,8 +453,8 @@ TELPHER_MPI(File_read_c,
   const mpi::files::access a{"MPI_File_read_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_c(fh, b, n, t, s);
   };
   return a.in_blocks(0, status, std::ref(host));
 }
@@ -468,8 +468,8 @@ TELPHER_MPI(File_write_c,
   const mpi::files::access a{"MPI_File_write_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_c(fh, b, n, t, s);
   };
   return a.in_blocks(0, status, std::ref(host));
 }
@@ -514,8 +514,8 @@ TELPHER_MPI(File_read_all_c,
   const mpi::files::access a{"MPI_File_read_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_all_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_all_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -530,8 +530,8 @@ TELPHER_MPI(File_write_all_c,
   const mpi::files::access a{"MPI_File_write_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_all_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_all_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }

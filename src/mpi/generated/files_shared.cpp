@@ -20,8 +20,8 @@ TELPHER_MPI(File_read_shared,
   const mpi::files::access a{"MPI_File_read_shared", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_shared(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_shared(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -35,8 +35,8 @@ TELPHER_MPI(File_write_shared,
   const mpi::files::access a{"MPI_File_write_shared", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_shared(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_shared(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -81,8 +81,8 @@ TELPHER_MPI(File_read_ordered,
   const mpi::files::access a{"MPI_File_read_ordered", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_ordered(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_ordered(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -97,8 +97,8 @@ TELPHER_MPI(File_write_ordered,
   const mpi::files::access a{"MPI_File_write_ordered", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_ordered(fh, b, static_cast<int>(n), datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_ordered(fh, b, static_cast<int>(n), t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -287,8 +287,8 @@ TELPHER_MPI(File_read_shared_c,
   const mpi::files::access a{"MPI_File_read_shared_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_shared_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_shared_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -302,8 +302,8 @@ TELPHER_MPI(File_write_shared_c,
   const mpi::files::access a{"MPI_File_write_shared_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_shared_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_shared_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -348,8 +348,8 @@ TELPHER_MPI(File_read_ordered_c,
   const mpi::files::access a{"MPI_File_read_ordered_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_read_ordered_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_ordered_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }
@@ -364,8 +364,8 @@ TELPHER_MPI(File_write_ordered_c,
   const mpi::files::access a{"MPI_File_write_ordered_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
-  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
-    return pmpi::File_write_ordered_c(fh, b, n, datatype, s);
+  const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_ordered_c(fh, b, n, t, s);
   };
   return a.whole(0, status, std::ref(host));
 }

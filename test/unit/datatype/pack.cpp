@@ -41,11 +41,35 @@ class on_device {
     CHECK(datatype::unpack(*b_, l, landing, there - low, count, stream_) == status::ok);
     datatype::unpack_host(l, packed.data(), 0, bytes, other.data() - low);
     CHECK(get(there, span) == other);
+    for (int i = 0; i < 4; ++i) compare_part(l, bytes, there - low, landing, other, low);
     (void)b_->release_pinned(landing);
     (void)b_->release(0, there);
   }
 
  private:
+  // Any of `all` packed bytes. `there` holds `laid_out`, whose first byte is at `low`.
+  void compare_part(const datatype::layout& l, std::size_t all, char* there, char* landing,
+                    std::vector<char>& laid_out, std::int64_t low) {
+    const auto below = [](std::size_t n) { return static_cast<std::size_t>(std::rand()) % n; };
+    const std::size_t unit = below(2) ? 1 : 4;
+    const std::size_t first = below(all) / unit * unit;
+    const std::size_t bytes = std::min((below(all) / unit + 1) * unit, all - first);
+    std::vector<char> part(bytes);
+    datatype::pack_host(l, laid_out.data() - low, first, bytes, part.data());
+    std::fill_n(landing, all, 'x');
+    CHECK(datatype::pack_part(*b_, l, there, first, bytes, landing, stream_) == status::ok);
+    CHECK(b_->synchronise(stream_) == status::ok);
+    CHECK(std::equal(landing, landing + bytes, part.data()));
+    CHECK(std::all_of(landing + bytes, landing + all, [](char c) { return c == 'x'; }));
+
+    for (std::size_t i = 0; i < bytes; ++i) landing[i] = static_cast<char>(std::rand());
+    part.assign(landing, landing + bytes);
+    CHECK(datatype::unpack_part(*b_, l, landing, first, bytes, there, stream_) == status::ok);
+    datatype::unpack_host(l, part.data(), first, bytes, laid_out.data() - low);
+    CHECK(get(there + low, laid_out.size()) == laid_out);
+    put(there + low, laid_out);
+  }
+
   void put(char* to, const std::vector<char>& from) {
     CHECK(b_->copy(to, from.data(), from.size(), stream_) == status::ok);
     CHECK(b_->synchronise(stream_) == status::ok);

@@ -10,7 +10,9 @@ namespace {
 
 template <bool pack>
 struct rows_trial {
-  static constexpr unsigned variants = 3;  // rows of some bytes, of some cache lines, of many
+  // Rows of some bytes, of some cache lines, of many; the same, from within a row to within
+  // another.
+  static constexpr unsigned variants = 6;
   std::vector<std::int64_t> offset;
   std::vector<std::uint64_t> length, packed_offset;
   bytes layout, packed;
@@ -21,7 +23,7 @@ struct rows_trial {
     std::uint64_t size = 0, at = 3;
     for (std::size_t row = 0; row < 5; ++row) {
       offset.push_back(static_cast<std::int64_t>(at));
-      length.push_back(longest[variant] - row);
+      length.push_back(longest[variant % 3] - row);
       packed_offset.push_back(size);
       size += length.back();
       at += length.back() + row;
@@ -29,15 +31,23 @@ struct rows_trial {
     constexpr std::uint64_t elements = 7;
     layout = noise(elements * at + 16, pack ? 5 : 6);
     packed = noise(elements * size, pack ? 6 : 5);
+    const bool part = variant >= 3;
+    const std::uint64_t first = part ? packed_offset[2] + 1 : 0;
+    const std::uint64_t end = part ? 5 * size + packed_offset[3] + 2 : elements * size;
     parameters = {.packed = packed.data(),
                   .base = layout.data(),
-                  .elements = elements,
+                  .first = first,
+                  .bytes = end - first,
                   .size = size,
                   .blocks = 5,
                   .is_grid = 0,
                   .unit = 0,
-                  .listed = {offset.data(), length.data(), packed_offset.data(),
-                             static_cast<std::int64_t>(at)},
+                  .listed = {.offset = offset.data(),
+                             .length = length.data(),
+                             .packed_offset = packed_offset.data(),
+                             .extent = static_cast<std::int64_t>(at),
+                             .first_row = part ? 2u : 0u,
+                             .rows = part ? 27u : 35u},
                   .from_grid = 0,
                   .other = {}};
   }
@@ -49,7 +59,8 @@ struct rows_trial {
 /// grid of longer blocks.
 template <bool pack, class V>
 struct units_trial {
-  static constexpr unsigned variants = 4;  // blocks of one unit and of five; the same, from a grid
+  // Blocks of one unit and of five; the same from a grid; a part of the first two.
+  static constexpr unsigned variants = 6;
   static constexpr std::uint32_t counts[3] = {3, 5, 2};
   static constexpr std::uint64_t elements = 7;
   static constexpr auto unit = static_cast<std::int64_t>(sizeof(V));
@@ -65,7 +76,8 @@ struct units_trial {
     packed = words(2 * elements * size, pack ? 6 : 5);
     parameters.packed = reinterpret_cast<std::uint8_t*>(packed.data());
     parameters.base = reinterpret_cast<std::uint8_t*>(layout.data()) + cube;
-    parameters.elements = elements;
+    parameters.first = variant >= 4 ? 3 * sizeof(V) : 0;
+    parameters.bytes = variant >= 4 ? 4 * size + sizeof(V) : elements * size;
     parameters.size = size;
     parameters.blocks = 30;
     parameters.is_grid = 1;
@@ -76,7 +88,7 @@ struct units_trial {
         .strides = {line, plane, -cube},
         .extent = extent,
         .units_of_block = divisor::of(of_block)};
-    parameters.from_grid = variant / 2;
+    parameters.from_grid = variant / 2 == 1;
     const std::int64_t apart = (10 * of_block + 2) * unit;
     parameters.other = {.counts = {divisor::of(3), divisor::of(1), divisor::of(1)},
                         .strides = {apart, 0, 0},

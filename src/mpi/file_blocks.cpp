@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of this rank alone: the data as a stretch of packed bytes, in blocks that overlap. A file
+// in native representation holds the bytes of memory, so a block may end anywhere in the program's
+// data, also within an element, if a unit of the file's view ends there. Other representations
+// convert elements, so there a block is a whole number of these.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "datatype/datatype.hpp"
+#include "datatype/type_contents.hpp"
+#include "memory/memory.hpp"
+#include "mpi/files.hpp"
+#include "path/path.hpp"
+#include "ticket/peers.hpp"
+
+namespace telpher::mpi::files {
+namespace {
+
+// Large enough that a file system takes it at full speed, small enough that two stay pinned.
+constexpr std::uint64_t block_bytes = 4u << 20;
+
+// How the data of a call is cut.
+struct cut {
+  memory::place where;
+  const datatype::layout* layout;
+  std::uint64_t bytes;  // of the data, packed
+  std::uint64_t block;
+  std::uint64_t unit;  // of the file's view
+  MPI_Datatype type;   // of a block: MPI_BYTE, or the program's
+  std::uint64_t size;  // of one such
+  std::int64_t away;   // its first byte, from the address that the host MPI gets
+};
+
+struct view {
+  std::uint64_t unit = 0;  // 0: there is none
+  bool native = false;
+};
+
+view view_of(MPI_File file) noexcept {
+  MPI_Offset displacement = 0;
+  MPI_Datatype unit = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
+  char representation[MPI_MAX_DATAREP_STRING];
+  if (file == MPI_FILE_NULL ||
+      pmpi::File_get_view(file, &displacement, &unit, &filetype, representation) != MPI_SUCCESS)
+    return {};
+  int bytes = 0;
+  pmpi::Type_size(unit, &bytes);
+  for (MPI_Datatype* type : {&unit, &filetype})
+    if (!datatype::is_predefined(*type)) pmpi::Type_free(type);
+  return {bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0,
+          std::strcmp(representation, "native") == 0};
+}
+
+bool is_atomic(MPI_File file) noexcept {
+  int atomic = 0;
+  return pmpi::File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
+}
+
+// The largest number of bytes that is a block, or all that there are if two blocks would not do.
+std::uint64_t block_of(std::uint64_t bytes, std::uint64_t multiple_of) noexcept {
+  const std::uint64_t block = std::max<std::uint64_t>(block_bytes / multiple_of, 1) * multiple_of;
+  return bytes <= 2 * block ? bytes : block;
+}
+
+// Nothing where an image of the program's buffer must be passed: its blocks lie in several kinds of
+// memory, a representation converts elements with gaps, the call must be atomic and not small, or
+// the host MPI will refuse it.
+std::optional<cut> cut_of(const access& a) noexcept {
+  const auto found = datatype::layout_of(a.type);
+  if (!found) return std::nullopt;
+  const datatype::layout& l = **found;
+  if (!datatype::is_committed(l, a.type, ticket::job().control) ||
+      (a.buffer == MPI_BOTTOM && datatype::mixes_places(l, a.buffer)))
+    return std::nullopt;
+  const view v = view_of(a.file);
+  const std::uint64_t bytes = l.size * static_cast<std::uint64_t>(a.count);
+  if (v.unit == 0 || bytes % v.unit != 0 || !(v.native || l.contiguous)) return std::nullopt;
+  const std::uint64_t block = block_of(bytes, v.native ? v.unit : std::lcm(v.unit, l.size));
+  if ((block < bytes && is_atomic(a.file)) || block > std::numeric_limits<int>::max())
+    return std::nullopt;
+  const auto* first = static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset;
+  cut c{memory::classify(first), &l, bytes, block, v.unit, MPI_BYTE, 1, 0};
+  if (!v.native) {
+    c.type = a.type;
+    c.size = l.size;
+    c.away = l.true_lower_bound;
+  }
+  return c;
+}
+
+// Two blocks of pinned memory that take turns between the device and the file.
+class pipeline {
+ public:
+  pipeline(const access& a, const cut& c) noexcept
+      : access_(a), cut_(c), reads_(a.way == direction::read) {}
+
+  status prepare() noexcept {
+    const bool gaps = !cut_.layout->one_run(access_.count);
+    auto s = memory::stream(cut_.where, gaps     ? memory::stream_role::kernel
+                                        : reads_ ? memory::stream_role::copy
+                                                 : memory::stream_role::in);
+    TELPHER_TRY(s);
+    stream_ = *s;
+    for (memory::buffer& b : blocks_) {
+      TELPHER_TRY(memory::buffer::host(cut_.block, cut_.where.owner, true).into(b));
+      if (gaps && !b.pinned()) return status::out_of_memory;  // kernels cannot use it
+      if (cut_.block == cut_.bytes) break;
+    }
+    return status::ok;
+  }
+
+  /// Moves all, or as much as the host MPI and the device can. `outcome` is the device's; the host
+  /// MPI's code is returned.
+  int run(MPI_Offset offset, MPI_Status* last, const host_call& f, status& outcome) noexcept {
+    int code = MPI_SUCCESS;
+    if (!reads_) outcome = move(0, bytes_at(0));
+    for (std::uint64_t at = 0; at < cut_.bytes && !failed(outcome); at += cut_.block) {
+      const std::uint64_t n = bytes_at(at);
+      if (!reads_) {
+        outcome = wait();
+        if (failed(outcome)) break;
+        const std::uint64_t next = at + cut_.block;
+        if (next < cut_.bytes) outcome = move(next, bytes_at(next));
+      }
+      code = f(block(at) - cut_.away, static_cast<MPI_Count>(n / cut_.size), cut_.type,
+               offset + static_cast<MPI_Offset>(at / cut_.unit), last);
+      const std::uint64_t moved = code == MPI_SUCCESS ? std::min(transferred(*last), n) : 0;
+      if (!reads_)
+        done_ += moved;
+      else if (!failed(outcome))
+        outcome = end_move();
+      if (reads_ && moved > 0 && !failed(outcome)) {
+        outcome = move(at, moved);
+        if (!failed(outcome)) under_way_ = moved;
+      }
+      if (moved < n) break;
+    }
+    const status last_one = end_move();
+    if (!failed(outcome)) outcome = last_one;
+    return code;
+  }
+
+  /// Bytes that are in the file, or on the device.
+  std::uint64_t done() const noexcept { return done_; }
+
+ private:
+  std::uint64_t bytes_at(std::uint64_t at) const noexcept {
+    return std::min(cut_.block, cut_.bytes - at);
+  }
+  std::byte* block(std::uint64_t at) const noexcept {
+    return static_cast<std::byte*>(blocks_[at / cut_.block % 2].data());
+  }
+  // Between the device and the block.
+  status move(std::uint64_t at, std::uint64_t bytes) noexcept {
+    device::backend& owner = *cut_.where.owner;
+    return reads_ ? datatype::unpack_part(owner, *cut_.layout, block(at), at, bytes, access_.buffer,
+                                          stream_)
+                  : datatype::pack_part(owner, *cut_.layout, access_.buffer, at, bytes, block(at),
+                                        stream_);
+  }
+  status wait() noexcept { return cut_.where.owner->synchronise(stream_); }
+  status end_move() noexcept {
+    const status s = wait();
+    if (!failed(s)) done_ += under_way_;
+    under_way_ = 0;
+    return s;
+  }
+
+  const access& access_;
+  const cut& cut_;
+  bool reads_;
+  device::stream stream_{};
+  memory::buffer blocks_[2];
+  std::uint64_t done_ = 0;
+  std::uint64_t under_way_ = 0;  // of a read, to the device
+};
+
+}  // namespace
+
+int access::in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
+  const auto c = cut_of(*this);
+  if (!c) return whole(offset, status, f);
+  pipeline blocks(*this, *c);
+  if (const auto prepared = blocks.prepare(); failed(prepared)) return fail(prepared);
+  MPI_Status seen;
+  MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
+  auto outcome = telpher::status::ok;
+  const int code = blocks.run(offset, last, f, outcome);
+  path::count(path::kind::file, blocks.done());
+  pmpi::Status_set_elements_x(last, MPI_BYTE, static_cast<MPI_Count>(blocks.done()));
+  if (code != MPI_SUCCESS) return code;
+  return failed(outcome) ? fail(outcome) : MPI_SUCCESS;
+}
+
+}  // namespace telpher::mpi::files
