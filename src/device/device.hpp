@@ -214,8 +214,8 @@ class backend {
   }
 
   // --- the vendor's own libraries ---
-  /// The library of collectives for this vendor's memory and streams, if there is one.
-  virtual collective_library collectives() noexcept { return {}; }
+  /// Those that take this vendor's memory and streams.
+  virtual vendor_libraries libraries() noexcept { return {}; }
   /// The vendor's handle of a stream, for its libraries; null if they take none.
   virtual void* native_stream([[maybe_unused]] stream s) noexcept { return nullptr; }
   /// Calls `work` while `device` is current; for calls of such a library.

@@ -69,10 +69,12 @@ struct event {
   explicit operator bool() const { return handle != nullptr; }
 };
 
-/// A shared library with NCCL's interface.
-struct collective_library {
-  const char* file = nullptr;
-  bool measured = false;  // it is known where it is faster than Telpher's kernels on these devices
+/// The file names of a vendor's own shared libraries; null: there is none.
+struct vendor_libraries {
+  const char* collectives = nullptr;  // with NCCL's interface
+  bool measured =
+      false;  // it is known where that is faster than Telpher's kernels on these devices
+  const char* files = nullptr;  // with cuFile's interface
 };
 
 /// How near two devices are; smaller is nearer. Used to rank paths, never for correctness.

@@ -12,6 +12,7 @@
 #include "datatype/datatype.hpp"
 #include "datatype/type_contents.hpp"
 #include "memory/memory.hpp"
+#include "mpi/file_direct.hpp"
 #include "mpi/files.hpp"
 #include "path/path.hpp"
 #include "ticket/peers.hpp"
@@ -28,30 +29,31 @@ struct cut {
   const datatype::layout* layout;
   std::uint64_t bytes;  // of the data, packed
   std::uint64_t block;
-  std::uint64_t unit;  // of the file's view
+  view seen;
   MPI_Datatype type;   // of a block: MPI_BYTE, or the program's
   std::uint64_t size;  // of one such
   std::int64_t away;   // its first byte, from the address that the host MPI gets
 };
 
-struct view {
-  std::uint64_t unit = 0;  // 0: there is none
-  bool native = false;
-};
-
-view view_of(MPI_File file) noexcept {
-  MPI_Offset displacement = 0;
+/// `contiguous`: whether the view has holes is of interest.
+view view_of(MPI_File file, bool contiguous) noexcept {
+  view v;
   MPI_Datatype unit = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
   char representation[MPI_MAX_DATAREP_STRING];
   if (file == MPI_FILE_NULL ||
-      pmpi::File_get_view(file, &displacement, &unit, &filetype, representation) != MPI_SUCCESS)
+      pmpi::File_get_view(file, &v.begins, &unit, &filetype, representation) != MPI_SUCCESS)
     return {};
   int bytes = 0;
   pmpi::Type_size(unit, &bytes);
+  v.unit = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  v.native = std::strcmp(representation, "native") == 0;
+  if (contiguous) {
+    const auto l = datatype::layout_of(filetype);
+    v.contiguous = l && (*l)->is_plain();
+  }
   for (MPI_Datatype* type : {&unit, &filetype})
     if (!datatype::is_predefined(*type)) pmpi::Type_free(type);
-  return {bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0,
-          std::strcmp(representation, "native") == 0};
+  return v;
 }
 
 bool is_atomic(MPI_File file) noexcept {
@@ -75,14 +77,14 @@ std::optional<cut> cut_of(const access& a) noexcept {
   if (!datatype::is_committed(l, a.type, ticket::job().control) ||
       (a.buffer == MPI_BOTTOM && datatype::mixes_places(l, a.buffer)))
     return std::nullopt;
-  const view v = view_of(a.file);
+  const view v = view_of(a.file, is_direct(a));
   const std::uint64_t bytes = l.size * static_cast<std::uint64_t>(a.count);
   if (v.unit == 0 || bytes % v.unit != 0 || !(v.native || l.contiguous)) return std::nullopt;
   const std::uint64_t block = block_of(bytes, v.native ? v.unit : std::lcm(v.unit, l.size));
   if ((block < bytes && is_atomic(a.file)) || block > std::numeric_limits<int>::max())
     return std::nullopt;
   const auto* first = static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset;
-  cut c{memory::classify(first), &l, bytes, block, v.unit, MPI_BYTE, 1, 0};
+  cut c{memory::classify(first), &l, bytes, block, v, MPI_BYTE, 1, 0};
   if (!v.native) {
     c.type = a.type;
     c.size = l.size;
@@ -91,11 +93,12 @@ std::optional<cut> cut_of(const access& a) noexcept {
   return c;
 }
 
-// Two blocks of pinned memory that take turns between the device and the file.
+// Two blocks of pinned memory that take turns between the device and the file, from byte `first` of
+// the data on.
 class pipeline {
  public:
-  pipeline(const access& a, const cut& c) noexcept
-      : access_(a), cut_(c), reads_(a.way == direction::read) {}
+  pipeline(const access& a, const cut& c, std::uint64_t first) noexcept
+      : access_(a), cut_(c), reads_(a.way == direction::read), first_(first), done_(first) {}
 
   status prepare() noexcept {
     const bool gaps = !cut_.layout->one_run(access_.count);
@@ -116,8 +119,8 @@ class pipeline {
   /// MPI's code is returned.
   int run(MPI_Offset offset, MPI_Status* last, const host_call& f, status& outcome) noexcept {
     int code = MPI_SUCCESS;
-    if (!reads_) outcome = move(0, bytes_at(0));
-    for (std::uint64_t at = 0; at < cut_.bytes && !failed(outcome); at += cut_.block) {
+    if (!reads_) outcome = move(first_, bytes_at(first_));
+    for (std::uint64_t at = first_; at < cut_.bytes && !failed(outcome); at += cut_.block) {
       const std::uint64_t n = bytes_at(at);
       if (!reads_) {
         outcome = wait();
@@ -126,7 +129,7 @@ class pipeline {
         if (next < cut_.bytes) outcome = move(next, bytes_at(next));
       }
       code = f(block(at) - cut_.away, static_cast<MPI_Count>(n / cut_.size), cut_.type,
-               offset + static_cast<MPI_Offset>(at / cut_.unit), last);
+               offset + static_cast<MPI_Offset>(at / cut_.seen.unit), last);
       const std::uint64_t moved = code == MPI_SUCCESS ? std::min(transferred(*last), n) : 0;
       if (!reads_)
         done_ += moved;
@@ -151,7 +154,7 @@ class pipeline {
     return std::min(cut_.block, cut_.bytes - at);
   }
   std::byte* block(std::uint64_t at) const noexcept {
-    return static_cast<std::byte*>(blocks_[at / cut_.block % 2].data());
+    return static_cast<std::byte*>(blocks_[(at - first_) / cut_.block % 2].data());
   }
   // Between the device and the block.
   status move(std::uint64_t at, std::uint64_t bytes) noexcept {
@@ -174,22 +177,36 @@ class pipeline {
   bool reads_;
   device::stream stream_{};
   memory::buffer blocks_[2];
-  std::uint64_t done_ = 0;
+  std::uint64_t first_;
+  std::uint64_t done_;
   std::uint64_t under_way_ = 0;  // of a read, to the device
 };
 
+// What the vendor's library moves of large data that lies together in memory and in the file.
+// `ended`: that is all.
+std::uint64_t move_directly(const access& a, const cut& c, std::optional<MPI_Offset> offset,
+                            bool& ended) noexcept {
+  if (!c.seen.contiguous || c.block == c.bytes || !c.layout->one_run(a.count)) return 0;
+  return move_directly(
+      a, {c.where, static_cast<std::byte*>(a.buffer) + c.layout->blocks[0].offset, c.bytes, c.seen},
+      offset, ended);
+}
+
 }  // namespace
 
-int access::in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
+int access::in_blocks(std::optional<MPI_Offset> offset, MPI_Status* status,
+                      const host_call& f) const noexcept {
   const auto c = cut_of(*this);
   if (!c) return whole(offset, status, f);
-  pipeline blocks(*this, *c);
-  if (const auto prepared = blocks.prepare(); failed(prepared)) return fail(prepared);
-  MPI_Status seen;
+  MPI_Status seen{};
   MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
-  auto outcome = telpher::status::ok;
-  const int code = blocks.run(offset, last, f, outcome);
+  bool ended = false;
+  pipeline blocks(*this, *c, move_directly(*this, *c, offset, ended));
+  auto outcome = ended ? telpher::status::ok : blocks.prepare();
+  int code = MPI_SUCCESS;
+  if (!ended && !failed(outcome)) code = blocks.run(offset.value_or(0), last, f, outcome);
   path::count(path::kind::file, blocks.done());
+  pmpi::Status_set_cancelled(last, 0);
   pmpi::Status_set_elements_x(last, MPI_BYTE, static_cast<MPI_Count>(blocks.done()));
   if (code != MPI_SUCCESS) return code;
   return failed(outcome) ? fail(outcome) : MPI_SUCCESS;

@@ -140,13 +140,14 @@ bool access::on_device() const noexcept {
          (buffer == MPI_BOTTOM && datatype::mixes_places(*l, buffer));
 }
 
-int access::whole(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
+int access::whole(std::optional<MPI_Offset> offset, MPI_Status* status,
+                  const host_call& f) const noexcept {
   auto made = image::of(*this, false);
   if (!made) return fail(made.error());
   image& i = **made;
   MPI_Status seen;
   MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
-  const int code = f(i.data(), count, type, offset, last);
+  const int code = f(i.data(), count, type, offset.value_or(0), last);
   path::count(path::kind::file, i.bytes());
   if (code != MPI_SUCCESS) return code;
   const auto finished = i.finish(transferred(*last));

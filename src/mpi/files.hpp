@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "host_mpi/host_mpi.hpp"
 
@@ -42,9 +43,11 @@ struct access {
   bool on_device() const noexcept;
 
   /// Collective calls, and those with a shared file pointer: one call of the host MPI.
-  int whole(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept;
-  /// Calls of this rank alone, with its own file pointer or an offset.
-  int in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept;
+  int whole(std::optional<MPI_Offset> offset, MPI_Status* status,
+            const host_call& f) const noexcept;
+  /// Calls of this rank alone, with an offset or its own file pointer.
+  int in_blocks(std::optional<MPI_Offset> offset, MPI_Status* status,
+                const host_call& f) const noexcept;
   /// Non-blocking calls; `f` makes `*request`.
   int start(MPI_Request* request, const host_start& f) const noexcept;
   /// The first half of a split collective.

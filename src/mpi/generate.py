@@ -139,7 +139,7 @@ def file_body(function, way):
         parameters = "void* b"
         run = "a.start(request, std::ref(host))" if "request" in names else "a.begin(std::ref(host))"
     else:
-        at = ("offset", " at") if "offset" in names else ("0", "")
+        at = ("offset", " at") if "offset" in names else ("std::nullopt", "")
         alone = not guard and "shared" not in function.name
         parameters = f"void* b, MPI_Count n, MPI_Datatype t, MPI_Offset{at[1]}, MPI_Status* s"
         run = f"a.{'in_blocks' if alone else 'whole'}({at[0]}, status, std::ref(host))"

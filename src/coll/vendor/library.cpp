@@ -26,10 +26,10 @@ lasting<std::vector<opened_file>> files;
 /// The file to open, or "".
 std::string wanted(device::backend& owner) {
   const auto& setting = config().ccl;
-  const device::collective_library own = owner.collectives();
+  const device::vendor_libraries own = owner.libraries();
   const bool forced = setting == "on" || config().coll_transport == "vendor";
   if (setting == "off" || (setting == "auto" && !own.measured && !forced)) return {};
-  if (setting == "auto" || setting == "on") return own.file ? own.file : "";
+  if (setting == "auto" || setting == "on") return own.collectives ? own.collectives : "";
   return setting.text();
 }
 

@@ -30,7 +30,7 @@ struct cuda_rt {
   static constexpr vendor owner = vendor::cuda;
   static constexpr const char* name = "cuda";
   static constexpr error_type success = cudaSuccess;
-  static constexpr collective_library collectives{"libnccl.so.2", true};
+  static constexpr vendor_libraries libraries{"libnccl.so.2", true, "libcufile.so.0"};
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return cudaGetErrorString(e); }

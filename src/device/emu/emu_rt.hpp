@@ -24,6 +24,7 @@ struct emu_rt {
   static constexpr vendor owner = vendor::emu;
   static constexpr const char* name = "emu";
   static constexpr error success = error::success;
+  static constexpr vendor_libraries libraries{.files = "libemulated-gds.so"};  // of test/gds
   static constexpr bool blocks_run_together = false;  // they run one after the other
   static constexpr bool shares_host_memory = true;    // its kernels are functions of this process
 

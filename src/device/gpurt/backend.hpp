@@ -223,8 +223,8 @@ class backend final : public descriptors<R> {
   }
 
   // --- the vendor's own libraries ---
-  collective_library collectives() noexcept override {
-    if constexpr (requires { R::collectives; }) return R::collectives;
+  vendor_libraries libraries() noexcept override {
+    if constexpr (requires { R::libraries; }) return R::libraries;
     return {};
   }
   void* native_stream(stream s) noexcept override {

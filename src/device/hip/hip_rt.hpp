@@ -21,7 +21,7 @@ struct hip_rt {
   static constexpr vendor owner = vendor::hip;
   static constexpr const char* name = "hip";
   static constexpr error_type success = hipSuccess;
-  static constexpr collective_library collectives{"librccl.so.1", false};
+  static constexpr vendor_libraries libraries{.collectives = "librccl.so.1"};
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }

@@ -3,6 +3,7 @@
 // Input and output (chapter 14),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/file_direct.hpp"
 #include "mpi/files.hpp"
 #include "mpi/names.hpp"
 #include "stream/settle.hpp"
@@ -17,12 +18,15 @@ TELPHER_MPI(File_open,
             (comm, filename, amode, info, fh)) {
   if (!entry::active()) return pmpi::File_open(comm, filename, amode, info, fh);
   entry::blocking_call guard;
-  return pmpi::File_open(comm, filename, amode, info, fh);
+  const int code = pmpi::File_open(comm, filename, amode, info, fh);
+  if (code == MPI_SUCCESS) mpi::files::opened(*fh, filename, amode);
+  return code;
 }
 
 // 14.2 File manipulation
 TELPHER_MPI(File_close, (MPI_File* fh), (fh)) {
   if (!entry::active()) return pmpi::File_close(fh);
+  mpi::files::closing(*fh);
   entry::blocking_call guard;
   return pmpi::File_close(fh);
 }
@@ -191,7 +195,7 @@ TELPHER_MPI(File_read,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read(fh, b, static_cast<int>(n), t, s);
   };
-  return a.in_blocks(0, status, std::ref(host));
+  return a.in_blocks(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -206,7 +210,7 @@ TELPHER_MPI(File_write,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write(fh, b, static_cast<int>(n), t, s);
   };
-  return a.in_blocks(0, status, std::ref(host));
+  return a.in_blocks(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -252,7 +256,7 @@ TELPHER_MPI(File_read_all,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_all(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -268,7 +272,7 @@ TELPHER_MPI(File_write_all,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_all(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -456,7 +460,7 @@ TELPHER_MPI(File_read_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_c(fh, b, n, t, s);
   };
-  return a.in_blocks(0, status, std::ref(host));
+  return a.in_blocks(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -471,7 +475,7 @@ TELPHER_MPI(File_write_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_c(fh, b, n, t, s);
   };
-  return a.in_blocks(0, status, std::ref(host));
+  return a.in_blocks(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -517,7 +521,7 @@ TELPHER_MPI(File_read_all_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_all_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -533,7 +537,7 @@ TELPHER_MPI(File_write_all_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_all_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access

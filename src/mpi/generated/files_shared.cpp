@@ -23,7 +23,7 @@ TELPHER_MPI(File_read_shared,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_shared(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -38,7 +38,7 @@ TELPHER_MPI(File_write_shared,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_shared(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -84,7 +84,7 @@ TELPHER_MPI(File_read_ordered,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_ordered(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -100,7 +100,7 @@ TELPHER_MPI(File_write_ordered,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_ordered(fh, b, static_cast<int>(n), t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -290,7 +290,7 @@ TELPHER_MPI(File_read_shared_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_shared_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -305,7 +305,7 @@ TELPHER_MPI(File_write_shared_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_shared_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -351,7 +351,7 @@ TELPHER_MPI(File_read_ordered_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_read_ordered_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -367,7 +367,7 @@ TELPHER_MPI(File_write_ordered_c,
   const auto host = [&](void* b, MPI_Count n, MPI_Datatype t, MPI_Offset, MPI_Status* s) {
     return pmpi::File_write_ordered_c(fh, b, n, t, s);
   };
-  return a.whole(0, status, std::ref(host));
+  return a.whole(std::nullopt, status, std::ref(host));
 }
 
 // 14.4 Data access
