@@ -99,19 +99,25 @@ TELPHER_DEVICE void move_rows(W w, const pack_blocks& p, unsigned block, unsigne
   const unsigned groups = w.size() / group;
   if (w.id() >= groups * group) return;
   const row_range rows = rows_of(p);
+  const std::uint64_t end = rows.first + rows.count;
   const std::uint64_t step = std::uint64_t{blocks} * groups;
-  for (std::uint64_t i = std::uint64_t{block} * groups + w.id() / group; i < rows.count;
+  for (std::uint64_t i = rows.first + std::uint64_t{block} * groups + w.id() / group; i < end;
        i += step) {
-    const auto [element, b] = divide(rows.first + i, p.blocks);
+    const auto [element, b] = divide(i, p.blocks);
     const row r = p.is_grid ? row_of_grid(p, b) : row_of_table(p, b);
     const std::int64_t extent = p.is_grid ? p.regular.extent : p.listed.extent;
-    const std::uint64_t at = element * p.size + r.packed_offset, end = p.first + p.bytes;
-    const std::uint64_t from = at < p.first ? p.first : at;
-    const std::uint64_t to = at + r.length < end ? at + r.length : end;
-    std::uint8_t* here =
-        in_layout(p.base, element * static_cast<std::uint64_t>(extent) + r.offset + (from - at));
-    std::uint8_t* there = resolve(p.packed + (from - p.first));
-    copy_span(w.id() % group, group, pack ? there : here, pack ? here : there, to - from);
+    // Where the row begins, from `first` on; before it, if the row holds bytes that are not asked
+    // for.
+    const auto at = static_cast<std::int64_t>(element * p.size + r.packed_offset - p.first);
+    const std::int64_t from = at < 0 ? 0 : at;
+    const auto all = static_cast<std::int64_t>(p.bytes);
+    std::int64_t to = at + static_cast<std::int64_t>(r.length);
+    if (to > all) to = all;
+    std::uint8_t* here = in_layout(p.base, element * static_cast<std::uint64_t>(extent) + r.offset +
+                                               static_cast<std::uint64_t>(from - at));
+    std::uint8_t* there = resolve(p.packed + from);
+    copy_span(w.id() % group, group, pack ? there : here, pack ? here : there,
+              static_cast<std::uint64_t>(to - from));
   }
 }
 
