@@ -209,14 +209,14 @@ MPI_Datatype runs(const std::vector<int>& lengths, MPI_Aint first, int gap) {
   return committed(t);
 }
 MPI_Datatype cube() {
-  const int sizes[] = {130, 120, 110}, inner[] = {120, 115, 105}, starts[] = {3, 2, 1};
+  const int sizes[] = {130, 120, 90}, inner[] = {120, 115, 80}, starts[] = {3, 2, 1};
   MPI_Datatype t = MPI_DATATYPE_NULL;
   MPI_Type_create_subarray(3, sizes, inner, starts, MPI_ORDER_C, MPI_DOUBLE, &t);
   return committed(t);
 }
 /// Rows of unlike lengths.
 std::vector<int> ragged() {
-  std::vector<int> lengths(60'000);
+  std::vector<int> lengths(43'000);
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 200 + mpi_test::as_int(i % 7);
   return lengths;
 }
@@ -237,14 +237,14 @@ int main(int argc, char** argv) {
     MPI_Datatype type;
     int count;
   } const cases[] = {
-      {"many", run(1, MPI_DOUBLE), 1'500'001},
-      {"one", run(1'500'001, MPI_DOUBLE), 1},
-      {"many from an offset on", runs({12'000}, 4'000, 0), 1024},
-      {"many vectors", vector(100, 11, 13), 3000},
-      {"one vector", vector(300'000, 11, 13), 1},
+      {"many", run(1, MPI_DOUBLE), 1'100'001},
+      {"one", run(1'100'001, MPI_DOUBLE), 1},
+      {"many from an offset on", runs({12'000}, 4'000, 0), 740},
+      {"many vectors", vector(100, 11, 13), 2000},
+      {"one vector", vector(200'000, 11, 13), 1},
       {"one subarray", cube(), 1},
       {"ragged rows", runs(ragged(), 0, 3), 1},
-      {"two large runs", runs({6'000'001, 7'000'000}, 8, 5), 1},
+      {"two large runs", runs({4'500'001, 4'300'000}, 8, 5), 1},
   };
   const pair at{"at", write_at, read_at}, own{"own pointer", write_own, read_own};
   const kind last = mpi_test::kinds().back();
@@ -255,12 +255,12 @@ int main(int argc, char** argv) {
       both_ways(s, own, e, last);
       end_of_file(s, at, e, last);
     });
-  MPI_Datatype strided = vector(1500, 1000, 1001, MPI_DOUBLE);
-  for (const kind k : mpi_test::kinds()) {
+  MPI_Datatype strided = vector(1110, 1000, 1001, MPI_DOUBLE);
+  for (const kind k : {kind::host, last}) {
     const std::string memory = mpi_test::name(k);
-    s.run("view/" + memory, [&] { view(s, k, {MPI_DOUBLE, 1'500'000}, "native"); });
+    s.run("view/" + memory, [&] { view(s, k, {MPI_DOUBLE, 1'110'000}, "native"); });
     s.run("view, gaps/" + memory, [&] { view(s, k, {strided, 1}, "native"); });
-    s.run("external32/" + memory, [&] { view(s, k, {MPI_DOUBLE, 1'500'000}, "external32"); });
+    s.run("external32/" + memory, [&] { view(s, k, {MPI_DOUBLE, 1'110'000}, "external32"); });
     if (s.mpich)  // Open MPI writes other bytes, of host memory too
       s.run("external32, gaps/" + memory, [&] { view(s, k, {strided, 1}, "external32"); });
   }
