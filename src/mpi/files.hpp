@@ -3,13 +3,12 @@
 // of calls that concern this rank alone goes as packed bytes, in blocks if it is large: one is
 // copied to or from the device while the file takes the next (file_blocks.cpp). Elsewhere a buffer
 // on a device is stood for by an image in host memory of the same layout, in one piece:
-// - Collective calls: all ranks must make the same number of them, and do not know each other's
-// sizes.
-// - With the shared file pointer: another rank's data could get between two blocks.
-// - On an atomic file: another rank could see a part.
-// - Non-blocking calls: MPI_File_iwrite needs its bytes in host memory before the host MPI can
-// begin,
-//   and of a request only the host MPI knows when the next block could follow.
+// - collective calls: all ranks must make the same number of them, and do not know each other's
+//   sizes;
+// - with the shared file pointer: another rank's data could get between two blocks;
+// - on an atomic file: another rank could see a part;
+// - non-blocking calls: MPI_File_iwrite needs its bytes in host memory before the host MPI can
+//   begin, and of a request only the host MPI knows when the next block could follow.
 //
 // A short read (end of file) leaves the rest of the program's buffer as it was. Errors go to the
 // file's handler. Host memory never comes here.

@@ -88,8 +88,7 @@ int refuse_shared_alone(const creation& c, bool on_device, const host_call& host
       c.comm, c.call, MPI_ERR_RMA_SHARED,
       "device memory is shared among ranks of the job, and the communicator has others: use "
       "MPI_Win_allocate, or a communicator of ranks that carry Telpher; programs with sessions "
-      "make "
-      "one of all processes first");
+      "make one of all processes first");
 }
 
 }  // namespace telpher::rma

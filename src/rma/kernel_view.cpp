@@ -66,8 +66,7 @@ reason why_not_direct(const obstacle& o) noexcept {
     case obstacle::why::outside_job:
       return reason::of(
           "the window's communicator has ranks outside the job: make it of ranks that carry "
-          "Telpher; "
-          "programs with sessions make a communicator of all processes first");
+          "Telpher; programs with sessions make a communicator of all processes first");
     default:
       return reason::of(
           "%s could not map the memory of its peers: each rank must see its peers' devices "

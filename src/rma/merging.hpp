@@ -10,8 +10,8 @@
 //                                                               NOPRECEDE (2)
 //   MPI_Win_post               before, but NOSTORE (1)          -
 //   MPI_Win_wait, _test        -                                after, but NOPUT of the post (2)
-//   MPI_Win_lock_all, _lock    -                                after
-//     of the own rank
+//   MPI_Win_lock_all           after (4)                        after
+//   MPI_Win_lock, own rank     -                                after
 //   MPI_Win_unlock_all,        before                           after: operations of its own
 //     _unlock of the own rank
 //   MPI_Win_sync               yes                              yes
@@ -26,6 +26,8 @@
 //     time, and by the standard each such call shows them what was stored before it, and takes
 //     what they have written.
 // (3) Until the next fence nothing is written here, so that one has nothing to take.
+// (4) The standard has it not. But programs that know unified windows only store, meet in a barrier
+//     and lock, once for all time.
 #pragma once
 
 #include <atomic>

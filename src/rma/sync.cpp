@@ -328,8 +328,7 @@ int lock_all(int assertion, MPI_Win win, const host_call& host) noexcept {
   }
   if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   ++w->host_locks;
-  passed(*w);
-  return take(*w, call);
+  return show(*w, call);
 }
 
 int unlock_all(MPI_Win win, const host_call& host) noexcept {

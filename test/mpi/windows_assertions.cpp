@@ -136,6 +136,10 @@ void without_assertions(suite& s) {
   shows(s, "post", false, true, nothing, epoch(0));
   shows(s, "unlock", false, true, nothing, own_lock);
   shows(s, "unlock_all", false, true, nothing, all_locks);
+  shows(s, "lock_all", false, true, nothing, [](both_copies& w) {
+    MPI_Win_lock_all(0, w.win);
+    host_function("MPI_Win_unlock_all", MPI_Win_unlock_all)(w.win);
+  });
   shows(s, "sync", false, true, nothing, sync_call);
   takes(s, "fence", false, true, nothing, fence(0));
   takes(s, "fence, no locks", true, true, nothing, fence(0));
