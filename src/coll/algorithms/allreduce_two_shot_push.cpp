@@ -20,7 +20,9 @@ schedule allreduce_two_shot_push(const problem& p, std::int32_t rank) {
   }
   b.wait_others();
   const span sum = b.output(share_of(p, rank));
-  b.reduce(sum, b.slots_and(share_of(p, rank), stride));
+  b.reduce(sum, b.all_given([&](std::int32_t r) {
+    return r == rank ? b.input(share_of(p, rank)) : b.scratch(slot_at(r, stride, sum.count));
+  }));
   for (const std::int32_t peer : b.others()) {
     b.copy(b.scratch_of(peer, slot_of_sum(rank)), sum);
     b.signal(peer);

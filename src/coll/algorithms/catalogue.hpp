@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All algorithms: one row each in catalogue.def, one file each beside it. A row's restrictions say
+// All algorithms: a row of catalogue.def for each of them and operation. A row's restrictions say
 // which problems an algorithm may be given; whoever chooses asks `allows`.
 #pragma once
 

@@ -72,26 +72,13 @@ std::size_t index(int r) {
 
 // --- the v forms ---
 
-/// What `from` sends to `to`, and what `to` expects of `from`, in bytes.
-std::uint64_t sent(const arguments& a, const agreement& protocol, int from, int to) {
-  const bool one_block = a.what == operation::allgatherv || a.what == operation::gatherv;
-  return protocol.description_of(from).block_bytes[one_block ? 0 : to];
-}
-
-bool expects(const arguments& a, int to) {
-  return a.what != operation::gatherv || to == a.root;
-}
-
-bool sends(const arguments& a, int from) {
-  return a.what != operation::scatterv || from == a.root;
-}
-
-bool counts_match(const arguments& a, const agreement& protocol) {
-  for (int from = 0; from < a.ranks; ++from)
-    for (int to = 0; to < a.ranks; ++to) {
-      if (!expects(a, to) || !sends(a, from)) continue;
-      if (is_rooted(a.what) && from == to && protocol.description_of(a.root).in_place) continue;
-      if (sent(a, protocol, from, to) != protocol.description_of(to).room[from]) return false;
+/// Whether each rank sends what the others expect of it.
+bool counts_match(const problem& p, const agreement& protocol) {
+  const bool one_block = !gives_blocks(p.what);
+  for (int from = 0; from < p.ranks; ++from)
+    for (int to = 0; to < p.ranks; ++to) {
+      const std::uint64_t sent = protocol.description_of(from).block_bytes[one_block ? 0 : to];
+      if (gives(p, from, to) && sent != protocol.description_of(to).room[from]) return false;
     }
   return true;
 }
@@ -136,18 +123,14 @@ void describe_v_form(const arguments& a, const agreement& protocol, problem& p,
 }  // namespace
 
 bool reads_input(const arguments& a) noexcept {
-  const bool from_root =
-      a.what == operation::bcast || a.what == operation::scatter || a.what == operation::scatterv;
-  return !from_root || a.rank == a.root;
+  return !is_from_root(a.what) || a.rank == a.root;
 }
 
 bool writes_output(const arguments& a) noexcept {
-  if (a.what == operation::reduce || a.what == operation::gather || a.what == operation::gatherv)
-    return a.rank == a.root;
   if (a.what == operation::bcast) return a.rank != a.root;
   if (a.what == operation::exscan) return a.rank > 0;
-  const bool scattered = a.what == operation::scatter || a.what == operation::scatterv;
-  return !(scattered && a.in_place);
+  if (is_from_root(a.what)) return !a.in_place;  // where a scatter's own block stays
+  return !is_rooted(a.what) || a.rank == a.root;
 }
 
 bool has_buffers(const arguments& a) noexcept {
@@ -200,7 +183,7 @@ bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
   p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
   if (!is_v_form(a.what)) return true;
-  if (a.what != operation::reduce_scatter && !counts_match(a, protocol)) return false;
+  if (a.what != operation::reduce_scatter && !counts_match(p, protocol)) return false;
   describe_v_form(a, protocol, p, unit);
   return true;
 }

@@ -22,18 +22,8 @@ void side::pack_as(const datatype::layout& l) noexcept {
 }
 
 block_counts blocks_of(const arguments& a) noexcept {
-  switch (a.what) {
-    case operation::alltoall:
-      return {a.ranks, a.ranks};
-    case operation::allgather:
-    case operation::gather:
-      return {1, a.ranks};
-    case operation::scatter:
-    case operation::reduce_scatter_block:
-      return {a.ranks, 1};
-    default:
-      return {1, 1};
-  }
+  const int ranks = is_v_form(a.what) ? 1 : a.ranks;
+  return {gives_blocks(a.what) ? ranks : 1, takes_blocks(a.what) ? ranks : 1};
 }
 
 namespace {

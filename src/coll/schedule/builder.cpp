@@ -29,10 +29,9 @@ span builder::contribution(std::int32_t r, piece at, piece slot) const {
   return scratch_of(r, slot);
 }
 
-std::vector<span> builder::contributions(std::int32_t n, piece at) const {
+std::vector<span> builder::contributions(piece at) const {
   std::vector<span> all;
-  all.reserve(static_cast<std::size_t>(n));
-  for (std::int32_t r = 0; r < n; ++r) all.push_back(contribution(r, at));
+  for (std::int32_t r = 0; r < ranks(); ++r) all.push_back(contribution(r, at));
   return all;
 }
 
@@ -43,12 +42,12 @@ std::vector<span> builder::contributions(const std::vector<std::int32_t>& ranks,
   return all;
 }
 
-piece builder::input_block(std::int32_t r, std::int32_t block) const {
-  return {input_offset(problem_, r, block), block_count(problem_, r, block)};
+piece builder::input_block(std::int32_t r, std::int32_t to) const {
+  return {input_offset(problem_, r, to), block_count(problem_, r, to)};
 }
 
-piece builder::output_block(std::int32_t r, std::int32_t block) const {
-  return {output_offset(problem_, r, block), block_count(problem_, block, r)};
+piece builder::output_block(std::int32_t r, std::int32_t from) const {
+  return {output_offset(problem_, r, from), block_count(problem_, from, r)};
 }
 
 bool builder::same_place(const span& a, const span& b) const {
@@ -64,7 +63,8 @@ void builder::copy(span to, span from) {
 }
 
 void builder::copy_own_block() {
-  copy(output(output_block(rank(), rank())), input(input_block(rank(), rank())));
+  if (gives(problem_, rank(), rank()))
+    copy(output(output_block(rank(), rank())), input(input_block(rank(), rank())));
 }
 
 void builder::reduce(span to, std::vector<span> sources) {
@@ -98,39 +98,12 @@ void builder::offer_inputs() {
   if (!exposed_) signal_others();
 }
 
-void builder::await_inputs() {
-  if (!exposed_) wait_others();
-}
-
 void builder::signal_others() {
   for (const std::int32_t peer : others()) signal(peer);
 }
 
 void builder::wait_others() {
   for (const std::int32_t peer : others()) wait(peer);
-}
-
-void builder::push_blocks(std::uint64_t stride) {
-  for (const std::int32_t peer : others()) {
-    copy(scratch_of(peer, slot_at(rank(), stride, block_count(problem_, rank(), peer))),
-         input(input_block(rank(), peer)));
-    signal(peer);
-  }
-}
-
-void builder::take_blocks(std::uint64_t stride) {
-  for (const std::int32_t peer : others()) {
-    const piece block = output_block(rank(), peer);
-    wait(peer);
-    copy(output(block), scratch(slot_at(peer, stride, block.count)));
-  }
-}
-
-std::vector<span> builder::slots_and(piece own, std::uint64_t stride) const {
-  std::vector<span> all;
-  for (std::int32_t r = 0; r < ranks(); ++r)
-    all.push_back(r == rank() ? input(own) : scratch(slot_at(r, stride, own.count)));
-  return all;
 }
 
 void builder::meet() {

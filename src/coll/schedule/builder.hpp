@@ -51,6 +51,16 @@ class builder {
            std::views::transform([this](std::int32_t i) { return (rank() + i) % ranks(); });
   }
 
+  /// Of the others: who needs something of this rank, and of whom this rank needs something.
+  auto takers() const {
+    return others() |
+           std::views::filter([this](std::int32_t r) { return gives(problem_, rank(), r); });
+  }
+  auto givers() const {
+    return others() |
+           std::views::filter([this](std::int32_t r) { return gives(problem_, r, rank()); });
+  }
+
   // Spans. Without a rank: own.
   span input(piece at) const { return {rank(), space::input, at.offset, at.count}; }
   span output(piece at) const { return {rank(), space::output, at.offset, at.count}; }
@@ -63,18 +73,27 @@ class builder {
   /// signalled: the piece itself, or the slot.
   span contribution(std::int32_t r, piece at, piece slot) const;
   span contribution(std::int32_t r, piece at) const { return contribution(r, at, at); }
-  /// Contributions of the first `n` ranks, or of some ranks, in rank order.
-  std::vector<span> contributions(std::int32_t n, piece at) const;
+  /// Contributions of all ranks, or of some, in rank order.
+  std::vector<span> contributions(piece at) const;
   std::vector<span> contributions(const std::vector<std::int32_t>& ranks, piece at,
                                   piece slot) const;
 
-  // Blocks of operations that are made of blocks.
-  piece input_block(std::int32_t r, std::int32_t block) const;
-  piece output_block(std::int32_t r, std::int32_t block) const;
+  /// What all who give to this rank's sum give, in rank order: `of` says where a rank's part is.
+  template <class Of>
+  std::vector<span> all_given(const Of& of) const {
+    std::vector<span> all;
+    for (std::int32_t r = 0; r < ranks(); ++r)
+      if (gives(problem_, r, rank())) all.push_back(of(r));
+    return all;
+  }
+
+  // What rank r gives to another, and where what it gets of another belongs: a block, or a vector.
+  piece input_block(std::int32_t r, std::int32_t to) const;
+  piece output_block(std::int32_t r, std::int32_t from) const;
 
   // Steps.
   void copy(span to, span from);
-  /// From its place in the input to that in the output.
+  /// What this rank gives itself, from its place in the input to that in the output.
   void copy_own_block();
   void reduce(span to, std::vector<span> sources);
   void publish(piece at, piece slot);
@@ -86,16 +105,8 @@ class builder {
   void offer_input(std::int32_t peer);
   void await_input(std::int32_t peer);
   void offer_inputs();
-  void await_inputs();
   void signal_others();
   void wait_others();
-  /// Gives every peer the own block for it, in slot `rank` of the peer's scratch space, and
-  /// signals.
-  void push_blocks(std::uint64_t stride);
-  /// Takes every peer's block from slot `peer` of the own scratch space when it has signalled.
-  void take_blocks(std::uint64_t stride);
-  /// What all ranks give to a sum, in rank order: the own piece, and such pieces in peers' slots.
-  std::vector<span> slots_and(piece own, std::uint64_t stride) const;
   /// Nobody passes before all have come.
   void meet();
   // The same among some ranks, of which this is one.

@@ -9,16 +9,20 @@
 namespace telpher::coll {
 namespace {
 
+enum class root : std::uint8_t { none, from, to };
+enum class parts : std::uint8_t { none, one, each };
+
 struct operation_row {
   const char* name;
   bool v_form;
-  bool rooted;
+  root data_goes;
   bool reduction;
-  bool of_blocks;
+  parts input, output;
 };
 
 constexpr std::array operation_rows = {
-#define TELPHER_OPERATION(name, ...) operation_row{#name, __VA_ARGS__},
+#define TELPHER_OPERATION(name, v_form, data_goes, reduction, input, output) \
+  operation_row{#name, v_form, root::data_goes, reduction, parts::input, parts::output},
 #include "coll/schedule/operations.def"
 #undef TELPHER_OPERATION
 };
@@ -63,102 +67,69 @@ bool is_v_form(operation what) noexcept {
   return row_of(what).v_form;
 }
 bool is_rooted(operation what) noexcept {
-  return row_of(what).rooted;
+  return row_of(what).data_goes != root::none;
+}
+bool is_from_root(operation what) noexcept {
+  return row_of(what).data_goes == root::from;
 }
 bool is_reduction(operation what) noexcept {
   return row_of(what).reduction;
 }
-bool is_made_of_blocks(operation what) noexcept {
-  return row_of(what).of_blocks;
+bool gives_blocks(operation what) noexcept {
+  return row_of(what).input == parts::each;
+}
+bool takes_blocks(operation what) noexcept {
+  return row_of(what).output == parts::each;
 }
 
 void set_dense_offsets(problem& p) {
   const auto ranks = static_cast<std::size_t>(p.ranks);
   p.input_offsets.clear();
   p.output_offsets.clear();
-  switch (p.what) {
-    case operation::scatterv:
-    case operation::reduce_scatter:
-      append_dense(p.input_offsets, p.counts.data(), ranks, 1);
-      break;
-    case operation::gatherv:
-    case operation::allgatherv:
-      append_dense(p.output_offsets, p.counts.data(), ranks, 1);
-      break;
-    case operation::alltoallv:
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        append_dense(p.input_offsets, &p.counts[rank * ranks], ranks, 1);
-        append_dense(p.output_offsets, &p.counts[rank], ranks, ranks);
-      }
-      break;
-    default:
-      break;
+  if (!is_v_form(p.what)) return;
+  if (!gives_blocks(p.what)) return append_dense(p.output_offsets, p.counts.data(), ranks, 1);
+  if (!takes_blocks(p.what)) return append_dense(p.input_offsets, p.counts.data(), ranks, 1);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    append_dense(p.input_offsets, &p.counts[rank * ranks], ranks, 1);
+    append_dense(p.output_offsets, &p.counts[rank], ranks, ranks);
   }
 }
 
+// Of a bcast each rank has one buffer anyway. Of a scatter in place the root's block stays in its
+// input.
 bool aliased(const problem& p, std::int32_t rank) noexcept {
-  if (!p.in_place) return false;
-  switch (p.what) {
-    case operation::bcast:    // one buffer anyway
-    case operation::scatter:  // in place, the root's block stays in its input
-    case operation::scatterv:
-    case operation::barrier:
-      return false;
-    default:
-      return !is_rooted(p.what) || rank == p.root;
-  }
+  if (!p.in_place || is_from_root(p.what)) return false;
+  return !is_rooted(p.what) || rank == p.root;
+}
+
+bool gives(const problem& p, std::int32_t from, std::int32_t to) noexcept {
+  if (p.what == operation::scan) return from <= to;
+  if (p.what == operation::exscan) return from < to;
+  if (!is_rooted(p.what)) return true;
+  if ((is_from_root(p.what) ? from : to) != p.root) return false;
+  const bool stays = p.what == operation::bcast || (p.in_place && !is_reduction(p.what));
+  return from != to || !stays;
 }
 
 std::uint64_t block_count(const problem& p, std::int32_t from, std::int32_t to) noexcept {
-  if (!is_v_form(p.what)) return p.count;
-  switch (p.what) {
-    case operation::alltoallv:
-      return p.counts[static_cast<std::size_t>(from) * static_cast<std::size_t>(p.ranks) +
-                      static_cast<std::size_t>(to)];
-    case operation::scatterv:
-    case operation::reduce_scatter:
-      return p.counts[static_cast<std::size_t>(to)];
-    default:
-      return p.counts[static_cast<std::size_t>(from)];
-  }
+  if (!is_v_form(p.what)) return largest_block(p);
+  const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+  if (!gives_blocks(p.what)) return p.counts[f];
+  return p.counts[takes_blocks(p.what) ? f * static_cast<std::size_t>(p.ranks) + t : t];
 }
 
 std::uint64_t output_offset(const problem& p, std::int32_t rank, std::int32_t block) noexcept {
-  switch (p.what) {
-    case operation::allgather:
-    case operation::alltoall:
-    case operation::gather:
-      return p.count * static_cast<std::uint64_t>(block);
-    case operation::allgatherv:
-    case operation::alltoallv:
-    case operation::gatherv:
-      return offset_in(p.output_offsets, p, rank, block);
-    default:
-      return 0;
-  }
+  if (!takes_blocks(p.what)) return 0;
+  return is_v_form(p.what) ? offset_in(p.output_offsets, p, rank, block)
+                           : p.count * static_cast<std::uint64_t>(block);
 }
 
+// In place the blocks of an alltoall lie as they will be received.
 std::uint64_t input_offset(const problem& p, std::int32_t rank, std::int32_t block) noexcept {
-  switch (p.what) {
-    case operation::allgather:
-    case operation::allgatherv:
-    case operation::gather:
-    case operation::gatherv:
-      return aliased(p, rank) ? output_offset(p, rank, rank) : 0;
-    case operation::alltoall:
-    case operation::scatter:
-    case operation::reduce_scatter_block:
-      return p.count * static_cast<std::uint64_t>(block);
-    case operation::alltoallv:
-      // In place the blocks lie as they will be received.
-      if (p.in_place) return output_offset(p, rank, block);
-      [[fallthrough]];
-    case operation::scatterv:
-    case operation::reduce_scatter:
-      return offset_in(p.input_offsets, p, rank, block);
-    default:
-      return 0;
-  }
+  if (!gives_blocks(p.what)) return aliased(p, rank) ? output_offset(p, rank, rank) : 0;
+  if (p.in_place && takes_blocks(p.what)) return output_offset(p, rank, block);
+  return is_v_form(p.what) ? offset_in(p.input_offsets, p, rank, block)
+                           : p.count * static_cast<std::uint64_t>(block);
 }
 
 std::uint64_t aligned(const problem& p, std::uint64_t n) noexcept {
@@ -166,7 +137,7 @@ std::uint64_t aligned(const problem& p, std::uint64_t n) noexcept {
 }
 
 std::uint64_t largest_block(const problem& p) noexcept {
-  if (!is_v_form(p.what)) return p.count;
+  if (!is_v_form(p.what)) return row_of(p.what).input == parts::none ? 0 : p.count;
   const auto largest = std::max_element(p.counts.begin(), p.counts.end());
   return largest == p.counts.end() ? 0 : *largest;
 }

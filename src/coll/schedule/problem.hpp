@@ -38,9 +38,16 @@ bool from_string(const char* text, operation& what) noexcept;
 /// The operation gives its blocks counts of their own.
 bool is_v_form(operation what) noexcept;
 bool is_rooted(operation what) noexcept;
+/// Rooted: the root alone gives.
+bool is_from_root(operation what) noexcept;
 bool is_reduction(operation what) noexcept;
-/// Of a block for each rank, instead of one vector.
-bool is_made_of_blocks(operation what) noexcept;
+/// A rank's input has a block for each rank. Else all get the same of it.
+bool gives_blocks(operation what) noexcept;
+/// A rank's output has a block of each rank.
+bool takes_blocks(operation what) noexcept;
+inline bool is_made_of_blocks(operation what) noexcept {
+  return gives_blocks(what) || takes_blocks(what);
+}
 
 struct problem {
   operation what = operation::allreduce;
@@ -71,7 +78,11 @@ void set_dense_offsets(problem& p);
 /// Does this rank's input lie in its output (MPI_IN_PLACE)?
 bool aliased(const problem& p, std::int32_t rank) noexcept;
 
-/// Elements of the block that `from` contributes for `to`, for operations made of blocks.
+/// Whether the result of `to` needs something of `from`'s input. What a rank needs of its own
+/// counts too, unless a root has it in its place already.
+bool gives(const problem& p, std::int32_t from, std::int32_t to) noexcept;
+
+/// Elements of what `from` contributes for `to`.
 std::uint64_t block_count(const problem& p, std::int32_t from, std::int32_t to) noexcept;
 /// Where block `block` begins in the rank's input or output.
 std::uint64_t input_offset(const problem& p, std::int32_t rank, std::int32_t block) noexcept;
