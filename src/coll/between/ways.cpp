@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <functional>
 #include <new>
-#include <string_view>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "base/word_hash.hpp"
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/call_problem.hpp"
@@ -51,16 +48,6 @@ std::uint64_t least_bytes(const row& r) {
   return is_asked_for(r.what) ? 1 : r.least_bytes;
 }
 
-/// Takes no memory: a vote on a known kind of call must need none.
-std::int64_t settings_mark(const codec::choices& compression) noexcept {
-  const settings& s = config();
-  word_hash hash;
-  hash.add_all({std::hash<std::string_view>()(s.coll_algorithm), codec::fingerprint(compression),
-                s.compression_threshold, s.compression_link, s.compression_codec,
-                s.compression_force, s.coll_block});
-  return static_cast<std::int64_t>(hash.value() >> 2);
-}
-
 /// A call on which the ranks decide.
 struct voted {
   const char* name;
@@ -98,10 +85,9 @@ status refuse(const voted& c, site& s, const char* why) noexcept {
   return status::not_supported;
 }
 
-/// What a rank puts into a vote: its terms, and what must be equal at all ranks.
+/// What a rank puts into a vote. Compression must be equal at all ranks; an info key may set it.
 struct ballot {
   bool ready = false;  // has the memory for the call
-  std::int64_t mark = 0;
   codec::choices compression;
   terms of;
 };
@@ -110,7 +96,6 @@ ballot ballot_of(const voted& c, const site& s) noexcept {
   ballot b;
   b.ready = !c.a.no_memory;
   b.compression = path::choices_of(s.comm);
-  b.mark = settings_mark(b.compression);
   b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
   b.of.parts = s.plans.own_parts(c.a);
   if (c.adapts) {
@@ -121,10 +106,11 @@ ballot ballot_of(const voted& c, const site& s) noexcept {
   return b;
 }
 
-/// Collective: the terms of all ranks. invalid_argument: what must be equal differs.
+/// Collective: the terms of all ranks. invalid_argument: compression differs.
 result<terms> count(MPI_Comm comm, const ballot& b) noexcept {
   const terms::words own = b.of.as_words();
-  std::array<std::int64_t, std::tuple_size_v<terms::words> + 3> words{b.ready, b.mark, -b.mark};
+  const auto mark = static_cast<std::int64_t>(codec::fingerprint(b.compression) >> 2);
+  std::array<std::int64_t, std::tuple_size_v<terms::words> + 3> words{b.ready, mark, -mark};
   std::copy(own.begin(), own.end(), words.begin() + 3);
   if (!least(comm, words)) return status::not_supported;
   if (words[0] != 1) return status::out_of_memory;
@@ -163,8 +149,7 @@ result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known)
   if (all) return decide(c, *s, *known, own, *all);
   if (all.error() != status::invalid_argument) return all.error();
   s->refused = true;
-  TELPHER_WARN(
-      "ranks have different settings of collectives or compression: between nodes they are staged");
+  TELPHER_WARN("ranks have different compression: collectives between nodes are staged");
   return status::not_supported;
 }
 

@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
 #include "base/lasting.hpp"
-#include "base/log.hpp"
-#include "base/settings.hpp"
-#include "base/word_hash.hpp"
 #include "coll/exchange/launch.hpp"
 #include "host_mpi/intracomm.hpp"
 #include "ticket/blocking_call.hpp"
@@ -41,18 +37,6 @@ void keep_orphan(std::unique_ptr<communicator> one) noexcept {
   } catch (const std::bad_alloc&) {
     static_cast<void>(one.release());
   }
-}
-
-// Of the settings that must be the same at all ranks.
-std::uint64_t settings_mark() {
-  const settings& s = config();
-  const std::hash<std::string_view> of_text;
-  word_hash all;
-  all.add_all({of_text(s.coll_algorithm), of_text(s.ccl.text())});
-  all.add_all(std::array{s.coll_transport.position(), s.test_coll_buffers.position(),
-                         s.coll_workspace.position()});
-  all.add_all({s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox});
-  return all.add(static_cast<std::uint64_t>(s.coll_blocks)).value();
 }
 
 bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
@@ -178,7 +162,7 @@ bool communicator::take_part(bool willing) noexcept {
     auto* part = new (own_part()) shared_part{};
     protocol = agreement(part->line, ranks, rank);
   }
-  card_ = {part_at_, settings_mark(), willing};
+  card_ = {part_at_, willing};
   return pmpi::Iallgather(&card_, sizeof card_, MPI_BYTE, cards_.data(), sizeof card_, MPI_BYTE,
                           comm, &join_request_) == MPI_SUCCESS;
 }
@@ -197,14 +181,7 @@ bool communicator::joined() noexcept {
 
 // All ranks have the same cards, so all find the same.
 bool communicator::all_willing() const noexcept {
-  for (const card& c : cards_) {
-    if (!c.willing) return false;
-    if (c.mark != card_.mark) {
-      TELPHER_WARN("ranks have different TELPHER_COLL settings: collectives are staged");
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(cards_, [](const card& c) { return c.willing != 0; });
 }
 
 // This rank's kernels use peers' rooms no more: the program has waited for its streams.

@@ -117,7 +117,6 @@ class communicator {
   // What a rank tells the others when they make the state.
   struct card {
     std::uint64_t part_at;
-    std::uint64_t mark;
     std::uint64_t willing;
   };
 
