@@ -14,7 +14,7 @@
 namespace telpher::coll {
 
 namespace exchange {
-class kernel_replay;
+class matching;
 }
 
 /// Initiates a call in the host MPI, on the program's communicator or another with the same ranks.
@@ -59,21 +59,6 @@ class deferred_call {
 /// A call that was begun. Null: it is the host MPI's from the start. An error: it was not begun.
 using started = result<std::shared_ptr<deferred_call>>;
 
-/// The agreement of all ranks of a persistent collective on its replay.
-class matching {
- public:
-  matching() = default;
-  matching(const matching&) = delete;
-  matching& operator=(const matching&) = delete;
-  virtual ~matching() = default;
-
-  /// True once all ranks have come and agreed. Never waits.
-  virtual bool advance() noexcept = 0;
-  /// Once advance() has said true, to be called once: the replay. Null, at all ranks alike: the
-  /// collective stays with the host MPI or the progress engine.
-  virtual std::unique_ptr<exchange::kernel_replay> take() noexcept = 0;
-};
-
 /// What a persistent collective has of its own, so that ranks may start such requests in any order.
 /// Gone when the request has been freed at this rank.
 class persistent_rounds {
@@ -88,9 +73,7 @@ class persistent_rounds {
   virtual started start(ticket::held_lock& held, const char* name, host_form&& host) noexcept = 0;
   /// Begins the agreement on a replay, while no round is under way. Collective. Null: there is
   /// none, at all ranks alike.
-  virtual std::unique_ptr<matching> match([[maybe_unused]] const char* name) noexcept {
-    return nullptr;
-  }
+  virtual std::unique_ptr<exchange::matching> match(const char* name) noexcept = 0;
 };
 
 }  // namespace telpher::coll

@@ -59,7 +59,7 @@ class persistent_collective final : public stream_request {
   bool active() const noexcept override { return started_ || in_stream; }
 
   /// Begins the agreement on a replay. Collective; null: there is none, at all ranks alike.
-  std::unique_ptr<coll::matching> match() noexcept { return rounds_->match(call_); }
+  std::unique_ptr<coll::exchange::matching> match() noexcept { return rounds_->match(call_); }
   const memory::place* matched_at() const noexcept override {
     return replay ? &replay->where() : nullptr;
   }

@@ -209,7 +209,7 @@ class collectives_to_match {
  private:
   struct one {
     collective* of;
-    std::unique_ptr<coll::matching> agreement;
+    std::unique_ptr<coll::exchange::matching> agreement;
   };
   std::vector<one> all_;
 };

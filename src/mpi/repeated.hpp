@@ -66,7 +66,7 @@ class repeated {
   const repeated_kind kind;
   std::atomic<state> now{state::unasked};
   std::unique_ptr<coll::exchange::kernel_replay> replay;
-  std::unique_ptr<coll::matching> agreement;  // the proxy's
+  std::unique_ptr<coll::exchange::matching> agreement;  // the proxy's
 
   // The program's thread's.
   std::uint64_t since_first = 0;  // calls

@@ -128,6 +128,7 @@ class rounds final : public persistent_rounds {
     return add_crossing(held, call, *channel_, exchange::arguments(arguments_), std::move(host),
                         false);
   }
+  std::unique_ptr<exchange::matching> match(const char*) noexcept override { return nullptr; }
 
  private:
   site* channel_ = nullptr;

@@ -86,45 +86,22 @@ call::then call::keep_replay() noexcept {
 
 // --- of a persistent collective ---
 
-namespace {
+bool matching::advance() noexcept {
+  if (over_) return true;
+  if (!channel_.joined()) return false;
+  if (channel_.state == communicator::phase::absent) return over_ = true;
+  if (!std::exchange(begun_, true)) call_.set_number(channel_.protocol.next_call());
+  return over_ = call_.advance() != call::outcome::pending;
+}
 
-/// The agreement of a channel's ranks on a replay: one call on the channel. For a match on any
-/// buffers, the channel is released when the replay ends, or here if there is none. In other cases
-/// the persistent request releases it (channel_rounds).
-class channel_matching final : public matching {
- public:
-  channel_matching(const char* name, communicator& channel, arguments&& a,
-                   bool any_buffers) noexcept
-      : channel_(channel),
-        call_(name, channel, std::move(a), call::form::blocking),
-        any_buffers_(any_buffers) {
-    call_.prepare_replay(any_buffers);
-  }
-  bool advance() noexcept override {
-    if (over_) return true;
-    if (!channel_.joined()) return false;
-    if (channel_.state == communicator::phase::absent) return over_ = true;
-    if (!std::exchange(begun_, true)) call_.set_number(channel_.protocol.next_call());
-    return over_ = call_.advance() != call::outcome::pending;
-  }
-  std::unique_ptr<kernel_replay> take() noexcept override {
-    auto made = call_.take_replay();
-    if (any_buffers_ && !made) channel_.release();
-    return made;
-  }
-
- private:
-  communicator& channel_;
-  call call_;
-  bool any_buffers_;
-  bool begun_ = false;
-  bool over_ = false;
-};
-
-}  // namespace
+std::unique_ptr<kernel_replay> matching::take() noexcept {
+  auto made = call_.take_replay();
+  if (any_buffers_ && !made) channel_.release();
+  return made;
+}
 
 std::unique_ptr<matching> channel_rounds::match(const char* name) noexcept {
-  return std::make_unique<channel_matching>(name, channel_, arguments(arguments_), false);
+  return std::make_unique<matching>(name, channel_, arguments(arguments_), false);
 }
 
 std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
@@ -133,7 +110,7 @@ std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
   a.gapped.reset();  // each start packs by itself
   communicator* const channel = communicator::channel(comm, wanted);
   if (!channel) return nullptr;
-  return std::make_unique<channel_matching>(name, *channel, std::move(a), true);
+  return std::make_unique<matching>(name, *channel, std::move(a), true);
 }
 
 }  // namespace telpher::coll::exchange

@@ -53,6 +53,31 @@ std::shared_ptr<call> defer(const char* name, MPI_Comm comm, const Described& d,
   return c->calls.add(held, name, std::move(a), host);
 }
 
+/// The agreement of a channel's ranks on a replay: one call on the channel. For a match on any
+/// buffers the channel is released when the replay ends, or by take() if there is none; else with
+/// the persistent request (channel_rounds).
+class matching {
+ public:
+  matching(const char* name, communicator& channel, arguments&& a, bool any_buffers) noexcept
+      : channel_(channel),
+        call_(name, channel, std::move(a), call::form::blocking),
+        any_buffers_(any_buffers) {
+    call_.prepare_replay(any_buffers);
+  }
+  /// True once all ranks have come and agreed. Never waits.
+  bool advance() noexcept;
+  /// Then, once: the replay. Null, at all ranks alike: the collective stays with the host MPI or
+  /// the progress engine.
+  std::unique_ptr<kernel_replay> take() noexcept;
+
+ private:
+  communicator& channel_;
+  call call_;
+  bool any_buffers_;
+  bool begun_ = false;
+  bool over_ = false;
+};
+
 /// The rounds of a persistent collective are the calls of a channel.
 class channel_rounds final : public persistent_rounds {
  public:
