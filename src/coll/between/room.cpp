@@ -226,7 +226,7 @@ bool room::open_spaces() noexcept {
   if (!good_) return false;
   for (std::size_t i = 0; i < node_.size(); ++i) {
     if (i == own_) {
-      spaces_.emplace_back(own_space_);
+      spaces_.push_back({own_space_.id(), own_space_.base()});
       continue;
     }
     const int world = host_mpi::world_rank(ticket::job(), wire, node_[i]);
@@ -272,7 +272,7 @@ std::byte* room::scratch_of(int rank, bool on_host) const noexcept {
   if (on_host) return i < host_spaces_.size() ? host_spaces_[i].data() + first_byte : nullptr;
   if (i >= spaces_.size()) return nullptr;
   exchange::spaces s;
-  exchange::workspace::place_in(s, spaces_[i].base());
+  exchange::workspace::place_in(s, spaces_[i].base.get());
   return reinterpret_cast<std::byte*>(s.scratch);
 }
 

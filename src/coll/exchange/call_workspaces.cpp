@@ -107,10 +107,11 @@ bool call::map_workspace(int rank) noexcept {
   const path::exported_memory& there = c_.protocol.line(rank).workspace;
   std::byte* base = c_.workspaces[i].find(workspace::id_of(there));
   if (!base) {
-    auto opened = rank == c_.rank ? mapped_workspace(execution_->context().space(c_.kind))
+    const workspace& own = execution_->context().space(c_.kind);
+    auto opened = rank == c_.rank ? mapped_workspace{own.id(), own.base()}
                                   : mapped_workspace::open(c_.kind, c_.world[i], there, c_.where);
     if (!opened) return false;
-    base = opened->base();
+    base = opened->base.get();
     try {
       c_.workspaces[i].add(std::move(*opened));
     } catch (const std::bad_alloc&) {

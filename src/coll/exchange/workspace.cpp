@@ -9,6 +9,7 @@
 
 #include "base/lasting.hpp"
 #include "base/settings.hpp"
+#include "base/shared_memory.hpp"
 #include "memory/held_streams.hpp"
 #include "memory/streams.hpp"
 #include "path/exported.hpp"
@@ -17,10 +18,27 @@ namespace telpher::coll::exchange {
 
 namespace {
 
-// Put off while a stream waits for us: releasing memory waits for the device.
-void release_when_free(const memory::place& where, void* base) {
-  memory::held_streams::instance().call_when_free(
-      [where, base] { static_cast<void>(where.owner->release(where.device, base)); });
+// Both kinds are given back when nobody holds them. That is put off while a stream waits for us,
+// because it waits for the device. Both may throw std::bad_alloc.
+
+std::shared_ptr<std::byte> held(const memory::place& where, void* allocated) {
+  return {static_cast<std::byte*>(allocated), [where](std::byte* base) {
+            memory::held_streams::instance().call_when_free(
+                [where, base] { static_cast<void>(where.owner->release(where.device, base)); });
+          }};
+}
+
+constexpr std::size_t data_at = 4096;  // in a segment, behind the cookie
+
+/// Registered with the device. The mapping outlives the registration.
+result<std::shared_ptr<std::byte>> held(const memory::place& where, shared_memory&& segment) {
+  auto mapped = std::make_shared<shared_memory>(std::move(segment));
+  TELPHER_TRY(where.owner->register_host(mapped->data(), mapped->size()));
+  return std::shared_ptr<std::byte>(
+      mapped->data() + data_at, [owner = where.owner, mapped](std::byte*) {
+        memory::held_streams::instance().call_when_free(
+            [owner, mapped] { static_cast<void>(owner->unregister_host(mapped->data())); });
+      });
 }
 
 constexpr std::size_t inbox_at = 64 * 1024;
@@ -45,26 +63,6 @@ status clear(workspace_kind kind, const memory::place& where, std::byte* from,
 
 }  // namespace
 
-// --- segments ---
-
-result<registered_segment> registered_segment::of(shared_memory memory,
-                                                  const memory::place& where) noexcept {
-  registered_segment s;
-  TELPHER_TRY(where.owner->register_host(memory.data(), memory.size()));
-  s.memory_ = std::move(memory);
-  s.owner_ = where.owner;
-  return s;
-}
-
-// The mapping must outlive its registration.
-registered_segment::~registered_segment() {
-  if (!owner_) return;
-  memory::held_streams::instance().call_when_free(
-      [owner = owner_, mapped = std::make_shared<shared_memory>(std::move(memory_))] {
-        static_cast<void>(owner->unregister_host(mapped->data()));
-      });
-}
-
 // --- workspaces ---
 
 workspace_kind workspace::first_kind() noexcept {
@@ -77,37 +75,36 @@ bool workspace::tries_host_next() noexcept {
 
 namespace {
 
-status make_device(const memory::place& where, std::byte*& base, path::exported_memory& exported) {
+result<std::shared_ptr<std::byte>> make_device(const memory::place& where,
+                                               path::exported_memory& exported) {
   const std::size_t bytes = workspace_bytes();
   auto memory = where.owner->allocate_flags(where.device, bytes);
   TELPHER_TRY(memory);
-  base = static_cast<std::byte*>(*memory);
+  auto base = held(where, *memory);
   device::pointer_info info;
-  memory::classify(base, info);
-  status s = path::export_region({where, base, bytes}, info, exported);
-  if (s == status::ok && !exported.exportable) s = status::not_supported;
-  if (s != status::ok) {
-    release_when_free(where, base);
-    base = nullptr;
-  }
-  return s;
+  memory::classify(base.get(), info);
+  TELPHER_TRY(path::export_region({where, base.get(), bytes}, info, exported));
+  if (!exported.exportable) return status::not_supported;
+  return base;
 }
 
-status make_segment(const memory::place& where, registered_segment& made,
-                    path::exported_memory& exported) {
+result<std::shared_ptr<std::byte>> make_segment(const memory::place& where,
+                                                path::exported_memory& exported) {
   const bool forced = workspace::first_kind() == workspace_kind::host;
   if (!forced && !where.owner->shares_host_memory(where.device)) return status::not_supported;
-  const std::size_t bytes = registered_segment::data_at + workspace_bytes();
+  const std::size_t bytes = data_at + workspace_bytes();
   auto memory = shared_memory::create(bytes, "telpher-coll");
   TELPHER_TRY(memory);
-  TELPHER_TRY(registered_segment::of(std::move(*memory), where).into(made));
+  const shared_memory_name name = memory->name();
+  auto base = held(where, std::move(*memory));
+  TELPHER_TRY(base);
   device::pointer_info info;
   info.device = static_cast<std::int16_t>(where.device);
   info.owner = where.owner->owner();
-  TELPHER_TRY(path::export_region({where, made.data(), bytes}, info, exported));
-  static_assert(sizeof(shared_memory_name) <= device::ipc_handle::capacity);
-  std::memcpy(exported.handle.bytes, &made.name(), sizeof(shared_memory_name));
-  return status::ok;
+  TELPHER_TRY(path::export_region({where, base->get(), bytes}, info, exported));
+  static_assert(sizeof name <= device::ipc_handle::capacity);
+  std::memcpy(exported.handle.bytes, &name, sizeof name);
+  return base;
 }
 
 }  // namespace
@@ -116,37 +113,24 @@ result<workspace> workspace::make(workspace_kind kind, const memory::place& wher
   workspace w;
   w.kind_ = kind;
   w.where_ = where;
-  if (kind == workspace_kind::host) {
-    TELPHER_TRY(make_segment(where, w.segment_, w.exported_));
-    w.base_ = w.segment_.data();
-  } else {
-    TELPHER_TRY(make_device(where, w.base_, w.exported_));
+  try {
+    auto base = kind == workspace_kind::host ? make_segment(where, w.exported_)
+                                             : make_device(where, w.exported_);
+    TELPHER_TRY(std::move(base).into(w.base_));
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
   }
-  TELPHER_TRY(clear(kind, where, w.base_, scratch_at()));
+  TELPHER_TRY(clear(kind, where, w.base_.get(), scratch_at()));
   return w;
 }
 
-workspace& workspace::operator=(workspace&& o) noexcept {
-  std::swap(kind_, o.kind_);
-  std::swap(where_, o.where_);
-  std::swap(base_, o.base_);
-  std::swap(segment_, o.segment_);
-  std::swap(exported_, o.exported_);
-  return *this;
-}
-
-workspace::~workspace() {
-  if (base_ && kind_ == workspace_kind::device) release_when_free(where_, base_);
-}
-
 void workspace::abandon() noexcept {
-  base_ = nullptr;
+  new std::shared_ptr<std::byte>(std::move(base_));
   exported_ = {};
-  if (kind_ == workspace_kind::host) segment_.abandon();
 }
 
 status workspace::clear_inbox() noexcept {
-  return clear(kind_, where_, base_ + inbox_at, scratch_at() - inbox_at);
+  return clear(kind_, where_, base_.get() + inbox_at, scratch_at() - inbox_at);
 }
 
 void workspace::place_in(spaces& s, std::byte* base) noexcept {
@@ -162,30 +146,26 @@ namespace {
 struct open_segment {
   shared_memory_name name;
   memory::place where;
-  std::weak_ptr<registered_segment> segment;
+  std::weak_ptr<std::byte> data;
 };
 std::mutex segments_guard;
 lasting<std::vector<open_segment>> open_segments;
 
-result<std::shared_ptr<registered_segment>> open_peer_segment(const shared_memory_name& name,
-                                                              const memory::place& where) noexcept {
+/// May throw std::bad_alloc.
+result<std::shared_ptr<std::byte>> open_peer_segment(const shared_memory_name& name,
+                                                     const memory::place& where) {
   std::lock_guard lock(segments_guard);
   auto& all = *open_segments;
-  std::erase_if(all, [](const open_segment& s) { return s.segment.expired(); });
+  std::erase_if(all, [](const open_segment& s) { return s.data.expired(); });
   for (const open_segment& s : all)
     if (std::memcmp(&s.name, &name, sizeof name) == 0 && s.where == where)
-      if (auto found = s.segment.lock()) return found;
+      if (auto found = s.data.lock()) return found;
   auto memory = shared_memory::open(name);
   TELPHER_TRY(memory);
-  auto segment = registered_segment::of(std::move(*memory), where);
-  TELPHER_TRY(segment);
-  try {
-    auto shared = std::make_shared<registered_segment>(std::move(*segment));
-    all.push_back({name, where, shared});
-    return shared;
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
+  auto data = held(where, std::move(*memory));
+  TELPHER_TRY(data);
+  all.push_back({name, where, *data});
+  return data;
 }
 
 }  // namespace
@@ -193,20 +173,22 @@ result<std::shared_ptr<registered_segment>> open_peer_segment(const shared_memor
 result<mapped_workspace> mapped_workspace::open(workspace_kind kind, int process,
                                                 const path::exported_memory& there,
                                                 const memory::place& where) noexcept {
-  mapped_workspace w;
-  w.id_ = workspace::id_of(there);
-  if (kind == workspace_kind::host) {
-    shared_memory_name name;
-    std::memcpy(&name, there.handle.bytes, sizeof name);
-    TELPHER_TRY(open_peer_segment(name, where).into(w.segment_));
-    w.base_ = w.segment_->data();
+  mapped_workspace w{workspace::id_of(there), nullptr};
+  try {
+    if (kind == workspace_kind::host) {
+      shared_memory_name name;
+      std::memcpy(&name, there.handle.bytes, sizeof name);
+      TELPHER_TRY(open_peer_segment(name, where).into(w.base));
+      return w;
+    }
+    auto opened = path::open_for(process, there, where);
+    TELPHER_TRY(opened);
+    const auto mapping = std::make_shared<memory::mapping>(std::move(opened->mapping));
+    w.base = std::shared_ptr<std::byte>(mapping, opened->data);
     return w;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
   }
-  auto opened = path::open_for(process, there, where);
-  TELPHER_TRY(opened);
-  w.mapping_ = std::move(opened->mapping);
-  w.base_ = opened->data;
-  return w;
 }
 
 }  // namespace telpher::coll::exchange

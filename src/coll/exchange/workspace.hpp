@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/shared_memory.hpp"
 #include "coll/exchange/program.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/imported.hpp"
@@ -31,34 +30,6 @@ namespace telpher::coll::exchange {
 
 enum class workspace_kind : std::uint8_t { device, host };
 
-/// A shared segment, registered with one device while this lives.
-class registered_segment {
- public:
-  registered_segment() = default;
-  registered_segment(registered_segment&& o) noexcept
-      : memory_(std::move(o.memory_)), owner_(std::exchange(o.owner_, nullptr)) {}
-  registered_segment& operator=(registered_segment&& o) noexcept {
-    std::swap(memory_, o.memory_);
-    std::swap(owner_, o.owner_);
-    return *this;
-  }
-  ~registered_segment();
-  static result<registered_segment> of(shared_memory memory, const memory::place& where) noexcept;
-
-  const shared_memory_name& name() const noexcept { return memory_.name(); }
-  /// Behind the cookie.
-  std::byte* data() const noexcept { return memory_.data() + data_at; }
-
-  /// Leaves it mapped for good.
-  void abandon() noexcept { new registered_segment(std::move(*this)); }
-
-  static constexpr std::size_t data_at = 4096;
-
- private:
-  shared_memory memory_;
-  device::backend* owner_ = nullptr;
-};
-
 /// What tells a rank's workspaces apart; a released one's never comes again.
 struct workspace_id {
   std::uint64_t base;  // 0: none
@@ -68,11 +39,6 @@ struct workspace_id {
 
 class workspace {
  public:
-  workspace() = default;
-  workspace(workspace&& o) noexcept { *this = std::move(o); }
-  workspace& operator=(workspace&& o) noexcept;
-  ~workspace();
-
   /// Which kinds TELPHER_COLL_WORKSPACE lets ranks try; the first of them first.
   static workspace_kind first_kind() noexcept;
   static bool tries_host_next() noexcept;
@@ -82,7 +48,7 @@ class workspace {
   status clear_inbox() noexcept;
 
   explicit operator bool() const noexcept { return base_ != nullptr; }
-  std::byte* base() const noexcept { return base_; }
+  const std::shared_ptr<std::byte>& base() const noexcept { return base_; }
   workspace_id id() const noexcept { return id_of(exported_); }
   static workspace_id id_of(const path::exported_memory& m) noexcept {
     return {m.address, m.generation};
@@ -103,28 +69,19 @@ class workspace {
  private:
   workspace_kind kind_ = workspace_kind::device;
   memory::place where_;
-  std::byte* base_ = nullptr;
-  registered_segment segment_;  // of the host's kind
+  std::shared_ptr<std::byte> base_;
   path::exported_memory exported_{};
 };
 
 /// A workspace as it is mapped here; communicators share what they have mapped.
-class mapped_workspace {
- public:
-  explicit mapped_workspace(const workspace& own) noexcept : id_(own.id()), base_(own.base()) {}
+struct mapped_workspace {
+  workspace_id id;
+  std::shared_ptr<std::byte> base;  // keeps the mapping
+
   /// `process`: the peer's world rank.
   static result<mapped_workspace> open(workspace_kind kind, int process,
                                        const path::exported_memory& there,
                                        const memory::place& where) noexcept;
-  const workspace_id& id() const noexcept { return id_; }
-  std::byte* base() const noexcept { return base_; }
-
- private:
-  mapped_workspace() = default;
-  workspace_id id_{};
-  memory::mapping mapping_;
-  std::shared_ptr<registered_segment> segment_;
-  std::byte* base_ = nullptr;
 };
 
 /// The workspaces of a rank that every rank of a communicator has mapped; the own ones too. All are
@@ -133,7 +90,7 @@ class known_workspaces {
  public:
   std::byte* find(const workspace_id& id) const noexcept {
     for (const mapped_workspace& w : all_)
-      if (w.id() == id) return w.base();
+      if (w.id == id) return w.base.get();
     return nullptr;
   }
   void add(mapped_workspace&& w) {
