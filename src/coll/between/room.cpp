@@ -58,7 +58,9 @@ void slot_ring::abandon() noexcept {
 
 namespace {
 
-constexpr std::size_t first_byte = 4096;  // of a host scratch space; before it lies the cookie
+// Of a rank's host memory: the cookie comes first, then the flags, then the scratch space.
+constexpr std::size_t flags_at = 64, first_byte = 4096;
+static_assert(flags_at + sizeof(exchange::step_flags) <= first_byte);
 
 }  // namespace
 
@@ -66,7 +68,6 @@ constexpr std::size_t first_byte = 4096;  // of a host scratch space; before it 
 room::room(const std::vector<int>& node, int ranks) : node_(node) {
   signalled_.resize(node.size());
   awaited_.resize(node.size());
-  lines_.reserve(node.size());
   host_spaces_.reserve(node.size());
   spaces_.reserve(node.size());
   cards_.resize(static_cast<std::size_t>(ranks));
@@ -119,18 +120,15 @@ status room::take_step(const Own& own, const Open& open) noexcept {
 
 status room::make() noexcept {
   if (made_) return status::ok;
-  const status came = take_step(
-      [&] {
-        take_flags();
-        return has_flags_;
-      },
-      [&] { return open_parts(); });
+  const status came = take_step([&] { return own_part(); }, [&] { return open_parts(); });
   if (came == status::would_block) return came;
   made_ = came == status::ok;
-  if (made_)
+  if (made_) {
     host_spaces_[own_].close_descriptor();
-  else
-    give_back_parts();
+  } else {
+    host_spaces_.clear();
+    own_host_space_ = shared_memory();
+  }
   return came;
 }
 
@@ -163,49 +161,34 @@ void room::equip_now(const memory::place& device) noexcept {
 
 // --- in host memory ---
 
-void room::take_flags() noexcept {
-  const auto at = ticket::peers().own().arena().take(sizeof(exchange::step_flags));
-  has_flags_ = at.has_value();
-  flags_at_ = at.value_or(0);
-  own_card_.flags_at = has_flags_ ? flags_at_ + 1 : 0;
-  if (has_flags_)
-    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
-        exchange::step_flags{};
+bool room::own_part() noexcept {
+  own_card_.host_space = {};
   auto space = shared_memory::create(first_byte + config().coll_scratch + config().coll_block,
                                      "telpher-between");
-  own_card_.host_space = space ? space->name() : shared_memory_name{};
-  if (space) own_host_space_ = std::move(*space);
+  if (!space) return false;
+  new (space->data() + flags_at) exchange::step_flags{};
+  own_card_.host_space = space->name();
+  own_host_space_ = std::move(*space);
+  return true;
 }
 
 bool room::open_parts() noexcept {
   for (std::size_t i = 0; i < node_.size(); ++i) {
-    const card& of = cards_[static_cast<std::size_t>(node_[i])];
-    const int world = host_mpi::world_rank(ticket::job(), wire, node_[i]);
-    auto* line =
-        of.flags_at == 0
-            ? nullptr
-            : reinterpret_cast<exchange::step_flags*>(ticket::peers().segment_of(world).staging(
-                  of.flags_at - 1, sizeof(exchange::step_flags), nullptr));
-    if (!line || of.host_space.bytes == 0) return false;
-    lines_.push_back(line);
+    const shared_memory_name& of = cards_[static_cast<std::size_t>(node_[i])].host_space;
+    if (of.bytes == 0) return false;
     if (i == own_) {
       host_spaces_.push_back(std::move(own_host_space_));
       continue;
     }
-    auto space = shared_memory::open(of.host_space);
+    auto space = shared_memory::open(of);
     if (!space) return false;
     host_spaces_.push_back(std::move(*space));
   }
   return true;
 }
 
-void room::give_back_parts() noexcept {
-  lines_.clear();
-  host_spaces_.clear();
-  own_host_space_ = shared_memory();
-  if (!has_flags_) return;
-  ticket::peers().own().arena().give(flags_at_, sizeof(exchange::step_flags));
-  has_flags_ = false;
+exchange::step_flags& room::flags_of(std::size_t i) const noexcept {
+  return *reinterpret_cast<exchange::step_flags*>(host_spaces_[i].data() + flags_at);
 }
 
 // --- on devices ---
@@ -243,14 +226,9 @@ room::~room() {
   if (wire == MPI_COMM_NULL) return;
   spaces_.clear();
   if (abandoned_) return;  // a peer is lost: nobody can be waited for
-  {
-    ticket::blocking_call blocked;
-    if (made_) pmpi::Barrier(wire);
-    pmpi::Comm_free(&wire);
-  }
-  if (!has_flags_) return;
-  auto held = ticket::progress().lock();
-  ticket::peers().own().arena().give(flags_at_, sizeof(exchange::step_flags));
+  ticket::blocking_call blocked;
+  if (made_) pmpi::Barrier(wire);
+  pmpi::Comm_free(&wire);
 }
 
 void room::abandon() noexcept {
@@ -283,12 +261,12 @@ std::byte* room::unwanted() const noexcept {
 void room::signal(int peer, bool failed) noexcept {
   const std::size_t i = index_of(peer);
   const std::uint64_t value = ++signalled_[i] << 1 | (failed ? 1 : 0);
-  lines_[i]->from[own_].store(value, std::memory_order_release);
+  flags_of(i).from[own_].store(value, std::memory_order_release);
 }
 
 status room::wait(int peer) noexcept {
   const std::size_t i = index_of(peer);
-  const std::uint64_t value = lines_[own_]->from[i].load(std::memory_order_acquire);
+  const std::uint64_t value = flags_of(own_).from[i].load(std::memory_order_acquire);
   if (value >> 1 <= awaited_[i]) return status::would_block;
   ++awaited_[i];
   return (value & 1) != 0 ? status::peer_lost : status::ok;

@@ -9,11 +9,11 @@
 // passes a card with the addresses to all, opens the parts of its node, and says whether it could.
 // A blocking call waits for the end, a non-blocking one takes a step in each pass.
 //
-// Flags. Rank q's line lies in its segment. Rank p of the node alone writes line.from[p]. The word
-// is 2 * s + f: s counts p's signals to q since the room was made, f is 1 if p has failed in the
-// call. A signal is stored (release) after all that stands before it in p's schedule is done and
-// visible; a wait loads with acquire. Every signal is waited for (the verifier proves it), so
-// counts are never reset.
+// Flags. Rank q's line lies in its host memory, before the scratch space. Rank p of the node alone
+// writes line.from[p]. The word is 2 * s + f: s counts p's signals to q since the room was made, f
+// is 1 if p has failed in the call. A signal is stored (release) after all that stands before it in
+// p's schedule is done and visible; a wait loads with acquire. Every signal is waited for (the
+// verifier proves it), so counts are never reset.
 #pragma once
 
 #include <array>
@@ -95,7 +95,6 @@ class room {
  private:
   /// What a rank tells the others of its part.
   struct card {
-    std::uint64_t flags_at;  // plus one; 0: it has none
     shared_memory_name host_space;
     path::exported_memory space;
   };
@@ -106,16 +105,15 @@ class room {
   template <class Own, class Open>
   status take_step(const Own& own, const Open& open) noexcept;
   bool ended() noexcept;
-  void take_flags() noexcept;
+  bool own_part() noexcept;
   bool open_parts() noexcept;
-  void give_back_parts() noexcept;
+  exchange::step_flags& flags_of(std::size_t i) const noexcept;
   bool own_space(const memory::place& device) noexcept;
   bool open_spaces() noexcept;
   std::size_t index_of(int rank) const noexcept;
 
   std::vector<int> node_;  // ranks of the node, ascending
   std::size_t own_ = 0;    // this one's place there
-  bool has_flags_ = false;
   bool abandoned_ = false;
   bool made_ = false;
   bool tried_ = false;  // to equip it
@@ -126,8 +124,6 @@ class room {
   card own_card_{};
   std::vector<card> cards_;  // of all ranks
   exchange::workspace_kind kind_ = exchange::workspace::first_kind();
-  std::uint64_t flags_at_ = 0;
-  std::vector<exchange::step_flags*> lines_;
   std::vector<std::uint64_t> signalled_, awaited_;
   shared_memory own_host_space_;            // until the others have opened it
   std::vector<shared_memory> host_spaces_;  // of each rank of the node
