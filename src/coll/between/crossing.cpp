@@ -72,10 +72,9 @@ bool crossing::ended(MPI_Request& r) noexcept {
 }
 
 void crossing::begin() noexcept {
-  constexpr int most_refusals = 3;
-  auto& known = at_.past.by_operation[static_cast<std::size_t>(arguments_.what)];
+  auto& known = at_.deferred[static_cast<std::size_t>(arguments_.what)];
   const bool asks = known.devices || std::has_single_bit(++known.calls);
-  if (!asks || at_.past.refusals == most_refusals) return start_by_host();
+  if (!asks || at_.refusals >= site::most_refusals) return start_by_host();
   now_ = stage::gathering;
   if (room_.abandoned())
     finish(status::peer_lost);
@@ -97,7 +96,7 @@ void crossing::promise(bool yes) noexcept {
 void crossing::decide() noexcept {
   const terms all = terms::of(all_);
   if (!all.able || !all.any_device) return start_by_host();
-  at_.past.by_operation[static_cast<std::size_t>(arguments_.what)].devices = true;
+  at_.deferred[static_cast<std::size_t>(arguments_.what)].devices = true;
   now_ = stage::making;
   make_room();
 }
@@ -106,7 +105,7 @@ void crossing::make_room() noexcept {
   const status came = room_.make();
   if (came == status::would_block) return;
   if (came == status::ok) return plan();
-  ++at_.past.refusals;
+  ++at_.refusals;
   start_by_host();
 }
 

@@ -32,7 +32,6 @@
 // that do not ask are started in the host MPI when they come to the queue's head.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -59,17 +58,6 @@ planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool r
 /// That call, for which there is a schedule.
 call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
              const terms& all, const coding& how) noexcept;
-
-/// What is remembered of a room's earlier calls. It changes only when a call comes to the queue's
-/// head, and by answers that all ranks get: so it is the same at all ranks.
-struct past_crossings {
-  struct of_operation {
-    std::uint32_t calls = 0;
-    bool devices = false;  // all could take part, some with device memory
-  };
-  std::array<of_operation, operation_count> by_operation{};
-  int refusals = 0;  // of the room
-};
 
 class crossing final : public deferred_call {
  public:

@@ -86,11 +86,10 @@ void prepare(MPI_Comm comm) noexcept {
 }
 
 bool has_room(site& s) noexcept {
-  constexpr int most_refusals = 3;  // after so many nobody tries again
   if (!s.room) begin_room(s);
   if (s.room && s.room->make_now()) return true;
   const bool for_good = s.met && s.among.nodes.empty();
-  s.refused = ++s.refusals == most_refusals || for_good;
+  s.refused = ++s.refusals >= site::most_refusals || for_good;
   return false;
 }
 

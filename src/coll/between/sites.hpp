@@ -4,6 +4,7 @@
 // for the other ranks (making a room, giving it back): all ranks call these in the same order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,20 +35,23 @@ struct site {
 
   struct record {
     std::uint64_t calls = 0;
-    bool devices = false;  // some rank had device memory in a vote
-    bool coded = false;    // compression was asked for in the last one
+    bool devices = false;  // some rank had device memory when ranks asked each other
+    bool coded = false;    // compression was asked for in the last vote
   };
   MPI_Comm comm;                  // none: of a channel that no other request may take over
   const host_mpi::lifetime life;  // once over, it stays, unused, until all are given back
   const bool channel;
-  bool in_use = false;   // a channel: by a request that this rank has not freed
-  bool refused = false;  // for good, at all ranks
-  int refusals = 0;      // of a room, at all ranks
-  bool met = false;      // the ranks have told each other their nodes
+  bool in_use = false;                     // a channel: by a request that this rank has not freed
+  bool refused = false;                    // for good, at all ranks
+  int refusals = 0;                        // of a room, at all ranks
+  static constexpr int most_refusals = 3;  // after so many nobody tries again
+  bool met = false;                        // the ranks have told each other their nodes
   shape among;
   std::unique_ptr<between::room> room;
   kept_plans plans;
-  past_crossings past;
+  /// Of non-blocking calls, by operation. They change only when a call comes to the queue's head,
+  /// and by answers that all ranks get: so they are the same at all ranks.
+  std::array<record, operation_count> deferred{};
   crossing_queue crossings;                  // non-blocking calls in the room
   std::map<std::uint32_t, record> of_calls;  // by operation and size class
   std::vector<std::string> explained;
