@@ -92,39 +92,27 @@ struct uniform {
   }
 };
 
-/// A segment for each rank, displacements in extents of the type (the v forms).
+/// A segment for each rank. Displacements are in extents of the type (the v forms), or, where each
+/// rank has a type of its own, in bytes (the w forms).
 template <class Count, class Displacement>
 struct ragged {
   ragged(rank_count ranks_, const Count* counts_, const Displacement* displacements_,
          MPI_Datatype type_) noexcept
       : ranks(ranks_), counts(counts_), displacements(displacements_), type(type_) {}
-  rank_count ranks;
-  const Count* counts;
-  const Displacement* displacements;
-  MPI_Datatype type;
-
-  void evaluate(const group& g, plan& p) const {
-    const auto n = static_cast<std::size_t>(ranks.in(g));
-    const std::int64_t extent = n ? extent_of(type) : 0;
-    for (std::size_t i = 0; i < n; ++i) p.add(displacements[i] * extent, counts[i], type);
-    p.expect_blocks_from(ranks, g);
-  }
-};
-
-/// The same with a type for each rank and displacements in bytes (the w forms).
-template <class Count, class Displacement>
-struct ragged_w {
-  ragged_w(rank_count ranks_, const Count* counts_, const Displacement* displacements_,
-           const MPI_Datatype* types_) noexcept
+  ragged(rank_count ranks_, const Count* counts_, const Displacement* displacements_,
+         const MPI_Datatype* types_) noexcept
       : ranks(ranks_), counts(counts_), displacements(displacements_), types(types_) {}
   rank_count ranks;
   const Count* counts;
   const Displacement* displacements;
-  const MPI_Datatype* types;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  const MPI_Datatype* types = nullptr;
 
   void evaluate(const group& g, plan& p) const {
     const auto n = static_cast<std::size_t>(ranks.in(g));
-    for (std::size_t i = 0; i < n; ++i) p.add(displacements[i], counts[i], types[i]);
+    const std::int64_t unit = n && !types ? extent_of(type) : 1;
+    for (std::size_t i = 0; i < n; ++i)
+      p.add(displacements[i] * unit, counts[i], types ? types[i] : type);
     p.expect_blocks_from(ranks, g);
   }
 };
@@ -137,10 +125,6 @@ struct nothing {
   template <class Count, class Displacement>
   operator ragged<Count, Displacement>() const noexcept {
     return {0, nullptr, nullptr, MPI_DATATYPE_NULL};
-  }
-  template <class Count, class Displacement>
-  operator ragged_w<Count, Displacement>() const noexcept {
-    return {0, nullptr, nullptr, nullptr};
   }
 };
 

@@ -331,8 +331,8 @@ TELPHER_MPI(Alltoallw,
                                                                       recvtypes), &code))
     return code;
   coll::host_collective call("MPI_Alltoallw", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
     return pmpi::Alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                            comm);
@@ -667,8 +667,8 @@ TELPHER_MPI(Alltoallw_c,
                                                                       recvtypes), &code))
     return code;
   coll::host_collective call("MPI_Alltoallw_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
     return pmpi::Alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                              comm);

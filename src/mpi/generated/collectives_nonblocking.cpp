@@ -300,8 +300,8 @@ TELPHER_MPI(Ialltoallw,
     return code;
   entry::keep_order(comm);
   coll::host_collective call("MPI_Ialltoallw", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
     return pmpi::Ialltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                             comm, request);
@@ -599,8 +599,8 @@ TELPHER_MPI(Ialltoallw_c,
     return code;
   entry::keep_order(comm);
   coll::host_collective call("MPI_Ialltoallw_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
     return pmpi::Ialltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                               comm, request);

@@ -280,8 +280,8 @@ TELPHER_MPI(Alltoallw_init,
     return code;
   entry::keep_order(comm);
   coll::host_collective call("MPI_Alltoallw_init", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Alltoallw_init(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                 recvtypes, comm, info, request);
@@ -558,8 +558,8 @@ TELPHER_MPI(Alltoallw_init_c,
     return code;
   entry::keep_order(comm);
   coll::host_collective call("MPI_Alltoallw_init_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Alltoallw_init_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                   recvtypes, comm, info, request);

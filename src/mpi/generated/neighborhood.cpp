@@ -238,8 +238,8 @@ TELPHER_MPI(Neighbor_alltoallw,
     return code;
   coll::host_collective call("MPI_Neighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
     return pmpi::Neighbor_alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                     recvtypes, comm);
@@ -271,8 +271,8 @@ TELPHER_MPI(Ineighbor_alltoallw,
   entry::keep_order(comm);
   coll::host_collective call("MPI_Ineighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
     return pmpi::Ineighbor_alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                      recvtypes, comm, request);
@@ -413,8 +413,8 @@ TELPHER_MPI(Neighbor_alltoallw_init,
   entry::keep_order(comm);
   coll::host_collective call("MPI_Neighbor_alltoallw_init", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Neighbor_alltoallw_init(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                          recvtypes, comm, info, request);
@@ -766,8 +766,8 @@ TELPHER_MPI(Neighbor_alltoallw_c,
     return code;
   coll::host_collective call("MPI_Neighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
     return pmpi::Neighbor_alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                       recvtypes, comm);
@@ -799,8 +799,8 @@ TELPHER_MPI(Ineighbor_alltoallw_c,
   entry::keep_order(comm);
   coll::host_collective call("MPI_Ineighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
     return pmpi::Ineighbor_alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                        recvtypes, comm, request);
@@ -829,8 +829,8 @@ TELPHER_MPI(Neighbor_alltoallw_init_c,
   entry::keep_order(comm);
   coll::host_collective call("MPI_Neighbor_alltoallw_init_c", comm);
   const void* s = call.input(sendbuf,
-                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
-  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Neighbor_alltoallw_init_c(s, sendcounts, sdispls, sendtypes, r, recvcounts,
                                            rdispls, recvtypes, comm, info, request);
