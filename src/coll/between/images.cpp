@@ -2,6 +2,7 @@
 #include "coll/between/images.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace telpher::coll::between {
 namespace {
@@ -82,22 +83,19 @@ status images::settle(copying& c, std::uint64_t bytes) noexcept {
   return s;
 }
 
-status images::load() noexcept {
+status images::advance(copying& c, const image& i, const std::vector<piece>& pieces,
+                       bool in) noexcept {
   TELPHER_TRY(made_);
-  if (!in_.begun) {
-    in_.begun = true;
-    TELPHER_TRY(move(in_, input_, plan_.reads, true));
-  }
-  return settle(in_, bytes_of(plan_.reads));
+  if (!std::exchange(c.begun, true)) TELPHER_TRY(move(c, i, pieces, in));
+  return settle(c, bytes_of(pieces));
+}
+
+status images::load() noexcept {
+  return advance(in_, input_, plan_.reads, true);
 }
 
 status images::store() noexcept {
-  TELPHER_TRY(made_);
-  if (!out_.begun) {
-    out_.begun = true;
-    TELPHER_TRY(move(out_, shared_ ? input_ : output_, plan_.writes, false));
-  }
-  return settle(out_, bytes_of(plan_.writes));
+  return advance(out_, shared_ ? input_ : output_, plan_.writes, false);
 }
 
 void images::abandon() noexcept {

@@ -59,6 +59,7 @@ class images {
   status prepare() noexcept;
   status move(copying& c, const image& i, const std::vector<piece>& pieces, bool in) noexcept;
   status settle(copying& c, std::uint64_t bytes) noexcept;
+  status advance(copying& c, const image& i, const std::vector<piece>& pieces, bool in) noexcept;
   std::uint64_t bytes_of(const std::vector<piece>& pieces) const noexcept;
 
   const plan& plan_;

@@ -242,21 +242,14 @@ std::size_t most_words(const schedule& s) noexcept {
   return most;
 }
 
-status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept {
+status compile(const compilation& c, std::span<const step> steps,
+               std::vector<std::uint64_t>& words) noexcept {
   try {
     compiler work(c, words);
     if (c.begins == meeting::of_all) work.meet();
     if (c.begins == meeting::of_call_before) work.meet_readers();
-    for (const step& s : c.what.steps) TELPHER_TRY(work.add(s));
+    for (const step& s : steps) TELPHER_TRY(work.add(s));
     return status::ok;
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
-}
-
-status compile(const compilation& c, const step& one, std::vector<std::uint64_t>& words) noexcept {
-  try {
-    return compiler(c, words).add(one);
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/status.hpp"
@@ -59,9 +60,12 @@ std::uint64_t address_of(const span& s, const compilation& c) noexcept;
 /// The most words that a program of this schedule has.
 std::size_t most_words(const schedule& s) noexcept;
 
-/// The words of the program, of all steps or of one. invalid_argument: a span is not mapped, or a
+/// The words of the program of some steps, or of all. invalid_argument: a span is not mapped, or a
 /// step is for another node. Takes no memory where `words` has the capacity of most_words.
-status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept;
-status compile(const compilation& c, const step& one, std::vector<std::uint64_t>& words) noexcept;
+status compile(const compilation& c, std::span<const step> steps,
+               std::vector<std::uint64_t>& words) noexcept;
+inline status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept {
+  return compile(c, c.what.steps, words);
+}
 
 }  // namespace telpher::coll::exchange

@@ -30,7 +30,7 @@ status stepped::move(const step& s) noexcept {
                                 context_.stream());
   if (s.kind != step_kind::reduce) return status::invalid_argument;
   // A program of one reduction: nothing in it waits.
-  TELPHER_TRY(compile(c_, s, *t_.words));
+  TELPHER_TRY(compile(c_, {&s, 1}, *t_.words));
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
