@@ -19,17 +19,14 @@ void execution::place_buffers(int rank, std::uint64_t input, std::uint64_t outpu
   s.output = output;
 }
 
-status execution::start(const terms& t) noexcept {
-  const kernel::id body = t.reduce.body();
+status execution::start(const run_terms& t) noexcept {
   compiled_.emplace(compilation{*t.chosen.plan, map_, t.unit, t.chosen.by == transport::packed});
-  if (t.chosen.by != transport::stepped) return launch(t, body);
-  steps_.emplace(*compiled_,
-                 stepped::terms{t.where, t.step_flags_of, t.number, body, &t.chosen.program->words},
-                 context_);
+  if (t.chosen.by != transport::stepped) return launch(t);
+  steps_.emplace(*compiled_, t, context_);
   return status::ok;
 }
 
-status execution::launch(const terms& t, kernel::id body) noexcept {
+status execution::launch(const run_terms& t) noexcept {
   std::vector<std::uint64_t>& words = t.chosen.program->words;
   TELPHER_TRY(compile(*compiled_, words));
   kernel::exchange& k = context_.parameters();
@@ -40,7 +37,8 @@ status execution::launch(const terms& t, kernel::id body) noexcept {
   const staying way = !t.small            ? staying::no
                       : compiled_->packed ? staying::packed
                                           : staying::with_flags;
-  return run_.start(context_, body, words, t.chosen.blocks, way, t.chosen.program->pinned.data());
+  return run_.start(context_, t.reduce.body(), words, t.chosen.blocks, way,
+                    t.chosen.program->pinned.data());
 }
 
 status execution::poll() noexcept {

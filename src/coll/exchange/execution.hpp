@@ -28,18 +28,8 @@ class execution {
   void place_workspace(int rank, std::byte* base) noexcept;
   void place_buffers(int rank, std::uint64_t input, std::uint64_t output) noexcept;
 
-  struct terms {
-    const choice& chosen;
-    memory::place where;
-    reduction reduce;
-    std::uint64_t unit;    // bytes of an element
-    std::uint64_t number;  // call_number
-    int rank;
-    bool small;  // a kernel may stay after it
-    const std::array<step_flags*, most_ranks>& step_flags_of;
-  };
   /// What `t` refers to must live as long.
-  status start(const terms& t) noexcept;
+  status start(const run_terms& t) noexcept;
   /// would_block: it runs. After stop() it ends early.
   status poll() noexcept;
   void stop() noexcept;
@@ -49,7 +39,7 @@ class execution {
   bool by_steps() const noexcept { return steps_.has_value(); }
 
  private:
-  status launch(const terms& t, kernel::id body) noexcept;
+  status launch(const run_terms& t) noexcept;
 
   launch_context context_;
   space_map map_{};

@@ -30,11 +30,12 @@ status stepped::move(const step& s) noexcept {
                                 context_.stream());
   if (s.kind != step_kind::reduce) return status::invalid_argument;
   // A program of one reduction: nothing in it waits.
-  TELPHER_TRY(compile(c_, {&s, 1}, *t_.words));
+  std::vector<std::uint64_t>& words = t_.chosen.program->words;
+  TELPHER_TRY(compile(c_, {&s, 1}, words));
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
-  return launched.start(context_, t_.reduction, *t_.words, blocks);
+  return launched.start(context_, t_.reduce.body(), words, blocks);
 }
 
 status stepped::settle() noexcept {
@@ -55,16 +56,16 @@ status stepped::signal(int peer) noexcept {
   TELPHER_TRY(settle());
   const auto p = static_cast<std::size_t>(peer);
   const std::uint64_t number = ++signals_[p];
-  t_.flags[p]->from[static_cast<std::size_t>(c_.what.rank)].store(t_.epoch << 16 | number,
-                                                                  std::memory_order_release);
+  t_.step_flags_of[p]->from[static_cast<std::size_t>(c_.what.rank)].store(
+      t_.number << 16 | number, std::memory_order_release);
   return status::ok;
 }
 
 status stepped::wait(int peer) noexcept {
   const auto p = static_cast<std::size_t>(peer);
-  const auto& flag = t_.flags[static_cast<std::size_t>(c_.what.rank)]->from[p];
+  const auto& flag = t_.step_flags_of[static_cast<std::size_t>(c_.what.rank)]->from[p];
   awaited_ = peer;
-  if (flag.load(std::memory_order_acquire) < (t_.epoch << 16 | (waits_[p] + 1)))
+  if (flag.load(std::memory_order_acquire) < (t_.number << 16 | (waits_[p] + 1)))
     return status::would_block;
   ++waits_[p];
   awaited_ = -1;

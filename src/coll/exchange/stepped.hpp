@@ -3,20 +3,21 @@
 // the device one step after the other. For ranks that share a device, where a waiting kernel could
 // keep the kernel that it waits for from running.
 //
-// flags[q][p] lies in rank q's line, is written by rank p only and holds epoch << 16 | number of
-// p's last signal to q, as the kernel's flags do. A signal is stored (release) after all of the
-// rank's device work before it is done and visible; a wait loads with acquire and comes before any
-// work that follows it is given to the device.
+// Flags. from[p] in rank q's line is written by rank p only and holds call << 16 | number of p's
+// last signal to q, as the kernel's flags do. A signal is stored (release) after all of the rank's
+// device work before it is done and visible; a wait loads with acquire and comes before any work
+// that follows it is given to the device.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "base/status.hpp"
 #include "coll/exchange/launch.hpp"
 #include "coll/exchange/program.hpp"
+#include "coll/exchange/selection.hpp"
+#include "coll/reduction.hpp"
 #include "memory/streams.hpp"
 
 namespace telpher::coll::exchange {
@@ -25,16 +26,21 @@ struct alignas(64) step_flags {
   std::array<std::atomic<std::uint64_t>, most_ranks> from;
 };
 
+/// What is told of the run of a call's schedule.
+struct run_terms {
+  const choice& chosen;
+  memory::place where;
+  reduction reduce;
+  std::uint64_t unit;    // bytes of an element
+  std::uint64_t number;  // call_number
+  int rank;
+  bool small;  // a kernel may stay after it
+  const std::array<step_flags*, most_ranks>& step_flags_of;
+};
+
 class stepped {
  public:
-  struct terms {
-    memory::place where;
-    std::array<step_flags*, most_ranks> flags;  // of each rank
-    std::uint64_t epoch;
-    kernel::id reduction;               // the kernel for reduce steps
-    std::vector<std::uint64_t>* words;  // memory for their programs
-  };
-  stepped(const compilation& c, const terms& t, launch_context& on) noexcept
+  stepped(const compilation& c, const run_terms& t, launch_context& on) noexcept
       : c_(c), t_(t), context_(on) {}
 
   /// Does what can be done now: ok when all is done, would_block while something is awaited.
@@ -49,7 +55,7 @@ class stepped {
   status wait(int peer) noexcept;
 
   const compilation& c_;
-  const terms t_;
+  const run_terms t_;
   launch_context& context_;
   std::size_t next_ = 0;
   bool dirty_ = false;     // work was given to the device since the last settle
