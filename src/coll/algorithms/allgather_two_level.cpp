@@ -40,7 +40,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
       if (stage + 1 < map.nodes()) b.send(own.after(1), b.scratch(slot(r)));
     }
     if (leads) b.signal(members);
-    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(own.leader(j));
+    b.wait(own.leaders());
     for (const std::int32_t r : from)
       b.copy(b.output(b.output_block(rank, r)),
              b.scratch_of(own.leader(map.local_of(r) % map.rails), slot(r)));

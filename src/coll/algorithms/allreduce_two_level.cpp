@@ -73,7 +73,7 @@ class frame {
     const bool opens = !p_.mapped || chunk == 0 || ring_.again(chunk);
     for (std::int32_t j = 0; j < map_.rails; ++j)
       if (j != own_.number) b_.publish(in_vector(chunk, j), published(chunk, j));
-    for (std::int32_t j = 0; opens && j < map_.rails; ++j) b_.signal(leader(j));
+    if (opens) b_.signal(own_.leaders());
     if (!leads()) return;
     if (opens) b_.wait(members_);
     const piece at = in_vector(chunk, own_.number);
@@ -91,7 +91,7 @@ class frame {
   }
 
   void close() {
-    for (std::int32_t j = 0; j < map_.rails; ++j) b_.signal(leader(j));
+    b_.signal(own_.leaders());
     if (leads()) b_.wait(members_);
   }
 

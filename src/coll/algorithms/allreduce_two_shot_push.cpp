@@ -18,7 +18,7 @@ schedule allreduce_two_shot_push(const problem& p, std::int32_t rank) {
            b.input(share_of(p, peer)));
     b.signal(peer);
   }
-  b.wait_others();
+  b.wait(b.others());
   const span sum = b.output(share_of(p, rank));
   b.reduce(sum, b.all_given([&](std::int32_t r) {
     return r == rank ? b.input(share_of(p, rank)) : b.scratch(slot_at(r, stride, sum.count));

@@ -31,7 +31,7 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: first the root's, then the leaders'.
     if (leads && place == 0 && !p.mapped && again) b.signal(p.root);
-    for (std::int32_t j = 0; !b.is_root() && again && j < map.rails; ++j) b.signal(own.leader(j));
+    if (!b.is_root() && again) b.signal(own.leaders());
     for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {
       if (!p.mapped && again) b.wait(own.leader(j));
       if (j != own.number) b.publish(share(j), published(j));
@@ -58,12 +58,11 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     }
   }
   if (p.count == 0) return b.take();
-  for (std::int32_t j = 0; !b.is_root() && j < map.rails; ++j) b.signal(own.leader(j));
+  if (!b.is_root()) b.signal(own.leaders());
   for (const std::int32_t r : members)
     if (leads && r != p.root) b.wait(r);
   if (leads && place == 0) b.signal(p.root);
-  if (b.is_root())
-    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(own.leader(j));
+  if (b.is_root()) b.wait(own.leaders());
   return b.take();
 }
 

@@ -17,13 +17,13 @@ schedule bcast_two_shot(const problem& p, std::int32_t rank) {
   if (b.is_root()) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
       if (r != rank) b.publish(share(r));
-    b.offer_inputs();
-    b.wait_others();
+    b.offer_input(b.others());
+    b.wait(b.others());
     return b.take();
   }
   b.await_input(p.root);
   b.copy(held(rank), b.contribution(p.root, share(rank)));
-  b.signal_others();
+  b.signal(b.others());
   b.copy(b.output(share(rank)), held(rank));
   for (const std::int32_t peer : b.others()) {
     if (peer == p.root) continue;

@@ -27,7 +27,7 @@ schedule bcast_two_shot_push(const problem& p, std::int32_t rank) {
   for (std::int32_t part = 0; part < parts; ++part) {
     if (b.is_root()) {
       others([&](std::int32_t r) { b.copy(place(r, share(part, r)), b.input(share(part, r))); });
-      b.signal_others();
+      b.signal(b.others());
       continue;
     }
     const piece own = share(part, rank);

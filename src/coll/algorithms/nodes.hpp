@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "coll/schedule/builder.hpp"
@@ -53,8 +54,11 @@ struct rail {
   /// Whether this rank, a leader, carries the blocks of a rank.
   bool carries(std::int32_t rank) const { return map.local_of(rank) % map.rails == number; }
   const std::vector<std::int32_t>& members() const { return map.members_of(node); }
-  /// The leaders of this node.
+  /// The leaders of this node: its first ranks.
   std::int32_t leader(std::int32_t j) const { return map.leader(node, j); }
+  std::span<const std::int32_t> leaders() const {
+    return {members().data(), static_cast<std::size_t>(map.rails)};
+  }
   std::int32_t nodes() const noexcept { return map.nodes(); }
   /// The leader `distance` nodes on, round the ring.
   std::int32_t after(std::int32_t distance) const {

@@ -27,8 +27,8 @@ schedule into_outputs(const problem& p, std::int32_t rank) {
   b.copy_own_block();
   for (const std::int32_t r : b.takers())
     b.copy(b.output_of(r, b.output_block(r, rank)), b.input(b.input_block(rank, r)));
-  for (const std::int32_t r : b.takers()) b.signal(r);
-  for (const std::int32_t r : b.givers()) b.wait(r);
+  b.signal(b.takers());
+  b.wait(b.givers());
   return b.take();
 }
 
@@ -60,7 +60,7 @@ schedule one_shot(const problem& p, std::int32_t rank) {
     b.publish(b.input_block(rank, r), at.of(rank, r));
     if (!gives_blocks(p.what)) break;
   }
-  for (const std::int32_t r : b.takers()) b.offer_input(r);
+  b.offer_input(b.takers());
   const auto given = [&](std::int32_t r) {
     return b.contribution(r, b.input_block(r, rank), at.of(r, rank));
   };
@@ -70,8 +70,8 @@ schedule one_shot(const problem& p, std::int32_t rank) {
     if (!at.sums) b.copy(b.output(b.output_block(rank, r)), given(r));
   }
   if (at.sums) b.reduce(b.output(b.output_block(rank, rank)), b.all_given(given));
-  for (const std::int32_t r : b.givers()) b.signal(r);
-  for (const std::int32_t r : b.takers()) b.wait(r);
+  b.signal(b.givers());
+  b.wait(b.takers());
   return b.take();
 }
 

@@ -17,11 +17,10 @@ void end(builder& b, const rail& own, std::int32_t root) {
   if (leads && in_root_node)
     for (const std::int32_t r : own.members())
       if (r != root) b.signal(r);
-  for (std::int32_t j = 0; j < own.map.rails; ++j)
-    if (b.is_root())
-      b.signal(own.leader(j));
-    else
-      b.wait(own.leader(j));
+  if (b.is_root())
+    b.signal(own.leaders());
+  else
+    b.wait(own.leaders());
   if (leads && in_root_node) b.wait(root);
 }
 
@@ -50,7 +49,7 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: what was published, then the sum.
     if (leads && !p.mapped && again) b.signal(members);
-    for (std::int32_t j = 0; b.is_root() && again && j < map.rails; ++j) b.signal(own.leader(j));
+    if (b.is_root() && again) b.signal(own.leaders());
     for (std::int32_t j = 0; j < map.rails; ++j) {
       if (!p.mapped && again) b.wait(own.leader(j));
       if (j != own.number) b.publish(share(j), held(2, j));

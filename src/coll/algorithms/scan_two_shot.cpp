@@ -25,7 +25,7 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
   if (rank < contributors) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
       if (r != rank) b.publish(share_of(p, r), published(r));
-    b.offer_inputs();
+    b.offer_input(b.others());
   }
   for (std::int32_t r = 0; r < contributors; ++r) {
     const span next = b.contribution(r, share_of(p, rank), published(rank));
@@ -42,7 +42,7 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
       b.wait(owner);
       b.copy(b.output(share_of(p, owner)), prefix(owner, rank - behind));
     }
-    b.signal_others();
+    b.signal(b.others());
   }
   for (std::int32_t r = first_reader; r < p.ranks; ++r) b.wait(r);
   return b.take();

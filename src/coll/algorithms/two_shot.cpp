@@ -33,15 +33,15 @@ schedule through_scratch(const problem& p, std::int32_t rank) {
   const bool at_root = is_rooted(p.what) && b.is_root();  // nobody reads its share
   const span sum = at_root ? own : reduced(rank);
   b.reduce(sum, b.contributions(share_of(p, rank)));
-  for (const std::int32_t r : b.takers()) b.signal(r);
+  b.signal(b.takers());
   if (gives(p, rank, rank)) b.copy(own, sum);
   for (const std::int32_t r : b.givers()) {
     b.wait(r);
     b.copy(b.output(share_of(p, r)), reduced(r));
   }
   // Signals of those who have the result tell that they read no more.
-  for (const std::int32_t r : b.givers()) b.signal(r);
-  for (const std::int32_t r : b.takers()) b.wait(r);
+  b.signal(b.givers());
+  b.wait(b.takers());
   return b.take();
 }
 

@@ -94,29 +94,9 @@ void builder::await_input(std::int32_t peer) {
   if (!exposed_) wait(peer);
 }
 
-void builder::offer_inputs() {
-  if (!exposed_) signal_others();
-}
-
-void builder::signal_others() {
-  for (const std::int32_t peer : others()) signal(peer);
-}
-
-void builder::wait_others() {
-  for (const std::int32_t peer : others()) wait(peer);
-}
-
 void builder::meet() {
-  signal_others();
-  wait_others();
-}
-
-void builder::signal(const std::vector<std::int32_t>& peers) {
-  for (const std::int32_t peer : peers) signal(peer);
-}
-
-void builder::wait(const std::vector<std::int32_t>& peers) {
-  for (const std::int32_t peer : peers) wait(peer);
+  signal(others());
+  wait(others());
 }
 
 void builder::send(std::int32_t peer, span from) {

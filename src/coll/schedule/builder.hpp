@@ -104,14 +104,18 @@ class builder {
   /// they may be read from the start.
   void offer_input(std::int32_t peer);
   void await_input(std::int32_t peer);
-  void offer_inputs();
-  void signal_others();
-  void wait_others();
+  // The same with several peers; the rank itself may be among them.
+  void signal(std::ranges::range auto&& peers) {
+    for (const std::int32_t peer : peers) signal(peer);
+  }
+  void wait(std::ranges::range auto&& peers) {
+    for (const std::int32_t peer : peers) wait(peer);
+  }
+  void offer_input(std::ranges::range auto&& peers) {
+    for (const std::int32_t peer : peers) offer_input(peer);
+  }
   /// Nobody passes before all have come.
   void meet();
-  // The same among some ranks, of which this is one.
-  void signal(const std::vector<std::int32_t>& peers);
-  void wait(const std::vector<std::int32_t>& peers);
   void send(std::int32_t peer, span from);
   void receive(std::int32_t peer, span to);
   /// What follows needs messages of what came before. All ranks say so in the same places, whether
