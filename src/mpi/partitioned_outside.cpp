@@ -136,11 +136,9 @@ int make_outside(const init_args& a, bool sends, MPI_Request* request) noexcept 
   if (a.buffer == MPI_BOTTOM && datatype::mixes_places(l, a.buffer))
     return refuse(a, "a type over host and device memory, or over several devices");
   if (!host_serves(a.comm))
-    return refuse(
-        a,
-        "Open MPI's own partitioned communication takes all ranks of MPI_COMM_WORLD, after "
-        "MPI_Init: use MPI_Send and MPI_Recv, or a communicator whose ranks are all in the "
-        "job");
+    return refuse(a,
+                  "Open MPI's own partitioned communication needs all ranks of MPI_COMM_WORLD, and "
+                  "MPI_Init: use MPI_Send and MPI_Recv, or a communicator of ranks of the job");
   auto made = std::make_unique<outside_end>(
       a, sends, l, memory::classify(at(a.buffer, l.blocks.front().offset)));
   if (const status s = made->make_image(); failed(s)) return fail(a, s);

@@ -86,9 +86,9 @@ int refuse_shared_alone(const creation& c, bool on_device, const host_call& host
   if (!on_device) return call_host(host);
   return host_mpi::fail_with(
       c.comm, c.call, MPI_ERR_RMA_SHARED,
-      "device memory is shared among ranks of the job, and the communicator has others: use "
-      "MPI_Win_allocate, or a communicator of ranks that carry Telpher; programs with sessions "
-      "make one of all processes first");
+      "device memory is shared among ranks of the job only: use MPI_Win_allocate, or a "
+      "communicator of ranks that carry Telpher; programs with sessions make one of all "
+      "processes first");
 }
 
 }  // namespace telpher::rma

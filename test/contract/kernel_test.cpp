@@ -4,6 +4,8 @@
 #define CHECK_NO_MAIN
 #include "kernel/copy_batch.hpp"
 
+#include <algorithm>
+
 #include "contract.hpp"
 #include "kernel/vec.hpp"
 
@@ -138,6 +140,19 @@ struct layout {
     return g;
   }
 
+  /// The row, of all elements, that holds a packed byte.
+  std::uint64_t row_of(std::uint64_t byte) const {
+    const auto after = std::upper_bound(packed_offset.begin(), packed_offset.end(), byte % size);
+    return byte / size * offset.size() + static_cast<std::uint64_t>(after - packed_offset.begin()) -
+           1;
+  }
+
+  std::size_t place_of(std::uint64_t byte) const {
+    const std::uint64_t b = row_of(byte) % offset.size();
+    return static_cast<std::size_t>(offset[b] + static_cast<std::int64_t>(byte / size) * extent) +
+           byte % size - packed_offset[b];
+  }
+
   void pack() {
     for (const std::uint64_t l : length) {
       packed_offset.push_back(size);
@@ -150,6 +165,33 @@ template <class T>
 void put(const memory& m, const std::vector<T>& values, device::stream s) {
   CHECK_OK(subject().copy(m.data(), values.data(), values.size() * sizeof(T), s));
   CHECK_OK(subject().synchronise(s));
+}
+
+// All but the first unit and the last, so that a part of a row is left out at either end.
+void pack_and_unpack_part(kernel::pack_blocks p, const layout& l, const bytes& packed,
+                          const bytes& spread, int grid, device::stream s) {
+  const std::uint64_t edge = l.unit ? l.unit : 1;
+  if (p.bytes < 3 * edge) return;
+  p.first = edge;
+  p.bytes -= 2 * edge;
+  if (!p.is_grid) {
+    p.listed.first_row = l.row_of(p.first);
+    p.listed.rows = l.row_of(p.first + p.bytes - 1) - p.listed.first_row + 1;
+  }
+  write(p.packed, bytes(packed.size(), 0x77), s);
+  CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
+  const bytes found = read(p.packed, packed.size(), s);
+  const auto end = static_cast<std::ptrdiff_t>(edge + p.bytes);
+  CHECK(std::equal(packed.begin() + static_cast<std::ptrdiff_t>(edge), packed.begin() + end,
+                   found.begin()));
+  CHECK(std::all_of(found.begin() + end - static_cast<std::ptrdiff_t>(edge), found.end(),
+                    [](auto b) { return b == 0x77; }));
+  write(p.base, bytes(spread.size(), 0x55), s);
+  CHECK_OK(subject().launch(kernel::id::unpack_blocks, &p, grid, 256, s));
+  bytes partly = spread;
+  for (std::uint64_t k = 0; k < edge; ++k)
+    partly[l.place_of(k)] = partly[l.place_of(p.first + p.bytes + k)] = 0x55;
+  CHECK(read(p.base, spread.size(), s) == partly);
 }
 
 void pack_and_unpack(std::size_t elements, const layout& l, int grid) {
@@ -176,23 +218,26 @@ void pack_and_unpack(std::size_t elements, const layout& l, int grid) {
   put(packed_offset, l.packed_offset, s);
   write(base.data(), content, s);
   write(target.data(), bytes(packed_size, 0x77), s);
-  kernel::pack_blocks p{.packed = target.data(),
-                        .base = base.data(),
-                        .elements = elements,
-                        .size = l.size,
-                        .blocks = blocks,
-                        .is_grid = l.counts[0] != 0,
-                        .unit = l.unit,
-                        .listed = {offset.as<std::int64_t>(), length.as<std::uint64_t>(),
-                                   packed_offset.as<std::uint64_t>(), l.extent},
-                        .from_grid = 0,
-                        .other = {}};
+  kernel::pack_blocks p{
+      .packed = target.data(),
+      .base = base.data(),
+      .first = 0,
+      .bytes = elements * l.size,
+      .size = l.size,
+      .blocks = blocks,
+      .is_grid = l.counts[0] != 0,
+      .unit = l.unit,
+      .listed = {offset.as<std::int64_t>(), length.as<std::uint64_t>(),
+                 packed_offset.as<std::uint64_t>(), l.extent, 0, elements * blocks},
+      .from_grid = 0,
+      .other = {}};
   if (p.is_grid) p.regular = l.regular();
   CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
   CHECK(read(target.data(), packed_size, s) == packed);
   write(base.data(), bytes(shown, 0x55), s);
   CHECK_OK(subject().launch(kernel::id::unpack_blocks, &p, grid, 256, s));
   CHECK(read(base.data(), shown, s) == spread);
+  pack_and_unpack_part(p, l, packed, spread, grid, s);
 }
 
 TEST_CASE(pack_and_unpack_follow_the_layout) {
