@@ -81,6 +81,26 @@ inline void by_testsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st
   by_some(MPI_Testsome, r, st);
 }
 
+/// A message of device memory of this tag's class, from rank 1 to rank 0, which first sees that the
+/// class has no plain receives any more: nothing is left of those before.
+inline void expect_none_left(suite& s, const words& w, int tag) {
+  buffer device(kinds().back(), bytes);
+  if (s.rank == 0) {
+    device.clear();
+    MPI_Request request;
+    MPI_Irecv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
+    s.expect(!w.plain(tag), "a receive of device memory ends the class");
+    s.meet(1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    s.expect(w.tickets(tag), "the message came by a ticket");
+    s.expect_none(device.compare(9, bytes));
+  } else if (s.rank == 1) {
+    s.meet(0);
+    device.fill(9);
+    MPI_Send(device.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  }
+}
+
 /// With TEST_THREADS in the environment the tests run with MPI_THREAD_MULTIPLE.
 inline int thread_level() {
   return std::getenv("TEST_THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
