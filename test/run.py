@@ -4,7 +4,7 @@
     python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
                         [--in-turn] [--backend cuda --devices 2]
 
-One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
+One line a test with its time; of a failed test the last 160 lines of output. A test passes if and only if
 its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
 ranks: every process of a test carries a mark in its environment by which it is found.
 """
@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TAIL_LINES = 60
+TAIL_LINES = 160
 MARK = "CHECK_RUN_ID"
 # Tests in which the host MPI by itself, without Telpher, now and then does not come back: where.
 SESSIONS = "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"
