@@ -88,6 +88,16 @@ void host_images::add_run(image& to, const memory::place& where, std::int64_t of
   to.runs.push_back({where, offset, bytes});
 }
 
+template <class PlaceOf>
+void host_images::add_blocks(image& to, std::int64_t displacement, MPI_Count count,
+                             const datatype::layout& l, const PlaceOf& place_of) {
+  for (MPI_Count e = 0; e < count; ++e)
+    for (const auto& block : l.blocks) {
+      const std::int64_t at = displacement + e * l.extent + block.offset;
+      add_run(to, place_of(at), at, block.bytes);
+    }
+}
+
 status host_images::add_segment(image& to, const segment& s, bounds& b) {
   const auto found = datatype::layout_of(s.type);
   TELPHER_TRY(found);
@@ -105,18 +115,16 @@ status host_images::add_segment(image& to, const segment& s, bounds& b) {
              l.blocks.size() * static_cast<std::uint64_t>(s.count) > most_single_copies) {
     to.pieces.push_back({where, s.displacement, s.count, datatype::hold(&l), {}});
   } else {
-    for (MPI_Count e = 0; e < s.count; ++e)
-      for (const auto& block : l.blocks) {
-        const std::int64_t at = s.displacement + e * l.extent + block.offset;
-        const memory::place here = mixed ? memory::classify(to.device + at) : where;
-        if (here.on_device()) b.owner = here.owner;
-        add_run(to, here, at, block.bytes);
-      }
+    add_blocks(to, s.displacement, s.count, l, [&](std::int64_t at) {
+      const memory::place here = mixed ? memory::classify(to.device + at) : where;
+      if (here.on_device()) b.owner = here.owner;
+      return here;
+    });
   }
   return status::ok;
 }
 
-status host_images::place_image(image& to, const bounds& b) noexcept {
+status host_images::place_image(image& to, const bounds& b) {
   const auto span = static_cast<std::size_t>(b.high - b.low);
   // Copies of pinned memory are faster, but an image that is mostly gaps should not take it.
   const bool dense = span <= 2 * b.data;
@@ -139,6 +147,12 @@ status host_images::place_image(image& to, const bounds& b) noexcept {
     TELPHER_TRY(
         memory::buffer::host(packed_bytes(*s.type, s.count), s.where.owner, true).into(s.packed));
   }
+  // Kernels cannot use memory that could not be pinned.
+  std::erase_if(to.pieces, [&](const strided& s) {
+    if (s.packed.pinned()) return false;
+    add_blocks(to, s.offset, s.count, *s.type, [&](std::int64_t) { return s.where; });
+    return true;
+  });
   return status::ok;
 }
 

@@ -76,7 +76,11 @@ class host_images final : public pending {
   static status add_segment(image& to, const segment& s, bounds& b);
   static void add_run(image& to, const memory::place& where, std::int64_t offset,
                       std::uint64_t bytes);
-  status place_image(image& to, const bounds& b) noexcept;
+  /// Each block as a run of its own; `place_of(offset)` says where it lies.
+  template <class PlaceOf>
+  static void add_blocks(image& to, std::int64_t displacement, MPI_Count count,
+                         const datatype::layout& l, const PlaceOf& place_of);
+  status place_image(image& to, const bounds& b);
   static status copy_image(const image& i, bool in, copies& started) noexcept;
   status copy_images(bool in) noexcept;
 
