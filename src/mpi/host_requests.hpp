@@ -105,17 +105,21 @@ int by_host(MPI_Request* request, const int* flag, const Call& call) noexcept {
   return rc;
 }
 
-/// Waits for a request of the host MPI's, and moves what is ours or other threads' meanwhile.
+/// Waits for a request of the host MPI's that is no receive, and moves what is ours or other
+/// threads' meanwhile.
+inline int wait_for_send(ticket::held_lock& held, const char* call, MPI_Request* request,
+                         MPI_Status* status) noexcept {
+  int flag = 0, rc = MPI_SUCCESS;
+  ticket::progress().wait_until(held, call, [&] {
+    rc = pmpi::Test(request, &flag, status);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+/// The same for any request.
 inline int wait_beside(ticket::held_lock& held, const char* call, MPI_Request* request,
                        MPI_Status* status) noexcept {
-  return by_host(request, &always, [&] {
-    int flag = 0, rc = MPI_SUCCESS;
-    ticket::progress().wait_until(held, call, [&] {
-      rc = pmpi::Test(request, &flag, status);
-      return flag != 0 || rc != MPI_SUCCESS;
-    });
-    return rc;
-  });
+  return by_host(request, &always, [&] { return wait_for_send(held, call, request, status); });
 }
 
 }  // namespace telpher::mpi

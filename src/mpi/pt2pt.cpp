@@ -38,13 +38,7 @@ int send_beside(progress_engine& e, held_lock& held, const send_args& a) noexcep
   int rc = mpi::host_isend(a, &native);
   if (e.threaded()) held.lock();
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, native);
-  if (rc != MPI_SUCCESS) return rc;
-  int flag = 0;
-  e.wait_until(held, a.call, [&] {
-    rc = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
-    return flag != 0 || rc != MPI_SUCCESS;
-  });
-  return rc;
+  return rc == MPI_SUCCESS ? mpi::wait_for_send(held, a.call, &native, MPI_STATUS_IGNORE) : rc;
 }
 
 // Hands an operation to the program as a request. A native send that is complete at once needs no
@@ -198,7 +192,7 @@ bool exchange_plain(held_lock& held, const send_args& s, const receive_args& r, 
     mpi::wait_beside(held, s.call, &posted, MPI_STATUS_IGNORE);
     return true;
   }
-  const int sent = mpi::wait_beside(held, s.call, &sends, MPI_STATUS_IGNORE);
+  const int sent = mpi::wait_for_send(held, s.call, &sends, MPI_STATUS_IGNORE);
   const int received = mpi::wait_beside(held, s.call, &posted, status);
   *rc = sent != MPI_SUCCESS ? sent : received;
   return true;

@@ -113,6 +113,17 @@ void displaced(mpi_test::suite& s, const elements& e) {
   s.expect_none(mpi_test::difference(found.data(), data.data(), data.size(), "the file"));
 }
 
+/// Writes the elements, without gaps, and reads them again.
+void there_and_back(mpi_test::suite& s, const file& f, const elements& e, std::uint64_t number) {
+  const bytes data = e.packed(number);
+  buffer b(kind::device, data.size());
+  b.write(data.data(), data.size());
+  MPI_File_write_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
+  b.clear();
+  MPI_File_read_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
+  s.expect_none(b.compare(data.data()));
+}
+
 /// A view of every second block of 800 bytes.
 void view_with_holes(mpi_test::suite& s, const elements& e) {
   MPI_Datatype run = MPI_DATATYPE_NULL, every = MPI_DATATYPE_NULL;
@@ -122,13 +133,7 @@ void view_with_holes(mpi_test::suite& s, const elements& e) {
   const file f(s, MPI_COMM_SELF, read_write);
   char native[] = "native";
   MPI_File_set_view(f.handle, 0, MPI_DOUBLE, every, native, MPI_INFO_NULL);
-  const bytes data = e.packed(4);
-  buffer b(kind::device, data.size());
-  b.write(data.data(), data.size());
-  MPI_File_write_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
-  b.clear();
-  MPI_File_read_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
-  s.expect_none(b.compare(data.data()));
+  there_and_back(s, f, e, 4);
   MPI_Type_free(&run);
   MPI_Type_free(&every);
 }
@@ -137,13 +142,7 @@ void view_with_holes(mpi_test::suite& s, const elements& e) {
 void atomic(mpi_test::suite& s, const elements& e) {
   const file f(s, MPI_COMM_SELF, read_write);
   if (MPI_File_set_atomicity(f.handle, 1) != MPI_SUCCESS) return;
-  const bytes data = e.packed(6);
-  buffer b(kind::device, data.size());
-  b.write(data.data(), data.size());
-  MPI_File_write_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
-  b.clear();
-  MPI_File_read_at(f.handle, 0, b.data(), e.count, e.type, MPI_STATUS_IGNORE);
-  s.expect_none(b.compare(data.data()));
+  there_and_back(s, f, e, 6);
 }
 
 }  // namespace
