@@ -124,8 +124,7 @@ class solver::implementation {
     p_ = vector_of(length());
     ap_ = vector_of(length());
     for (std::size_t s = 0; in_order_ && s < scalars; ++s) {
-      MPI_Allreduce_init(MPI_IN_PLACE, scalars_.data() + s, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
-                         MPI_INFO_NULL, sums_over_ranks_[s].next());
+      sums_over_ranks_[s].add_sum(scalars_.data() + s);
       sums_over_ranks_[s].match();
     }
   }

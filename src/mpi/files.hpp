@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/status.hpp"
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::mpi::files {

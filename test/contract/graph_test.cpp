@@ -31,6 +31,11 @@ TEST_CASE(a_capture_that_has_failed) {
     CHECK_OK(subject().fill(m.data(), 7, 64, s));
     REQUIRE(g.invalidate());
     CHECK(subject().is_captured(s));
+    int device = -1;
+    const auto adopted = subject().adopt_stream(native, device);
+    REQUIRE(bool(adopted));
+    CHECK(subject().is_captured(*adopted));
+    subject().disown_stream(*adopted);
     for (const char* line : {"fill failed: the stream's capture", "retain failed: the stream's"})
       if (subject_is_emulated()) check::expect_log(line);  // a plug-in has its own log
     CHECK(subject().fill(m.data(), 8, 64, s) != status::ok);

@@ -2,6 +2,8 @@
 // One call of any collective in any of its forms: what a test names is the same for all.
 #pragma once
 
+#include <initializer_list>
+
 #include "mpi_4.hpp"
 
 namespace mpi_test {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Managed memory that the program has put on a device is moved as device memory, and goes back to
 // the host MPI when the program puts it back. With "host" (TELPHER_MANAGED=host) it always does.
+#include <algorithm>
+
 #include "emulated.hpp"
 #include "suite.hpp"
 

@@ -4,6 +4,8 @@
 // heap nor in the stack.
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "emulated.hpp"
 #include "suite.hpp"
 

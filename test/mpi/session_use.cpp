@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "mpi_4.hpp"
 #include "on_any_comm.hpp"
 #include "session_parts.hpp"
 
@@ -141,6 +142,7 @@ void reductions(MPI_Comm comm, kind k, const char* what) {
   MPI_Iallreduce(out.data(), in.data(), n, MPI_INT, MPI_SUM, comm, &r);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
   check("MPI_Iallreduce");
+#if MPI_TEST_HAS_MPI_4
   MPI_Allreduce_init(out.data(), in.data(), n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r);
   for (int i = 0; i < 2; ++i) {
     MPI_Start(&r);
@@ -148,6 +150,7 @@ void reductions(MPI_Comm comm, kind k, const char* what) {
     check("MPI_Allreduce_init");
   }
   MPI_Request_free(&r);
+#endif
 }
 
 void movements(MPI_Comm comm, kind k, const char* what) {

@@ -2,6 +2,8 @@
 // Sends and receives that are matched once and repeated in streams: by the devices alone on a node
 // (TEST_MATCHED=devices, which must be so), by messages elsewhere (TEST_MATCHED=host). The results
 // are the same.
+#include <algorithm>
+#include <array>
 #include <random>
 
 #include "graph_calls.hpp"

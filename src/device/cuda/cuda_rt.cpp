@@ -213,15 +213,21 @@ cudaError_t cuda_rt::adopt(void* native, stream_type& s, int& device) noexcept {
     device = std::max(current_device(), 0);
     return cudaSuccess;
   }
-  if (const CUresult r = driver.cuStreamGetCtx(s, &own); r != CUDA_SUCCESS) return runtime_error(r);
+  const CUresult r = driver.cuStreamGetCtx(s, &own);
+  if (r == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {  // whatever is enqueued now says so
+    device = std::max(current_device(), 0);
+    return cudaSuccess;
+  }
+  if (r != CUDA_SUCCESS) return runtime_error(r);
   for (device = 0; device < device_limit; ++device)
     if (primary[device].load(std::memory_order_relaxed) == own) return cudaSuccess;
-  if (const CUresult r = driver.cuCtxPushCurrent(own); r != CUDA_SUCCESS) return runtime_error(r);
+  if (const CUresult pushed = driver.cuCtxPushCurrent(own); pushed != CUDA_SUCCESS)
+    return runtime_error(pushed);
   CUdevice found;
-  const CUresult r = driver.cuCtxGetDevice(&found);
+  const CUresult asked = driver.cuCtxGetDevice(&found);
   driver.cuCtxPopCurrent(&own);
   device = found;
-  return runtime_error(r);
+  return runtime_error(asked);
 }
 
 // The default stream answers an error while a stream that waits for it is being captured.

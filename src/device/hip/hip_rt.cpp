@@ -244,7 +244,10 @@ hipError_t hip_rt::adopt(void* native, stream_type& s, int& device) noexcept {
     device = std::max(current_device(), 0);  // the first one in a thread that has chosen none
     return hipSuccess;
   }
-  return platform::stream_device(s, device);
+  const hipError_t e = platform::stream_device(s, device);
+  if (e == hipSuccess || !is_captured(s)) return e;
+  device = std::max(current_device(), 0);  // its capture has failed: whatever is enqueued says so
+  return hipSuccess;
 }
 
 bool hip_rt::is_captured(stream_type s) noexcept {
