@@ -4,9 +4,9 @@
     python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
                         [--in-turn] [--backend cuda --devices 2]
 
-One line a test with its time; of a failed test the last 160 lines of output. A test passes if and only if
-its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
-ranks: every process of a test carries a mark in its environment by which it is found.
+One line a test with its time; of a failed test the last 160 lines of output that do not begin with 'ok'. A test
+passes if and only if its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed
+with all its ranks: every process of a test carries a mark in its environment by which it is found.
 """
 import argparse
 import itertools
@@ -305,7 +305,8 @@ def report(test: Test, outcome: tuple[bool, float, str, str]) -> None:
     print(line + (f"  ({remark})" if remark else ""))
     if not passed:
         print("       " + " ".join(test.command))
-        for text in output.splitlines()[-TAIL_LINES:]:
+        told = [text for text in output.splitlines() if not text.startswith("ok ")]
+        for text in told[-TAIL_LINES:]:
             print("    | " + text)
     sys.stdout.flush()
 

@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "emulated.hpp"
 #include "files.hpp"
@@ -28,8 +29,9 @@ std::string setting(const char* name) {
   return text ? text : "";
 }
 
-/// Whether the library is to be used for files in /tmp.
+/// Whether the library is to be used for files in /tmp. It is the emulated device's alone.
 bool is_served() {
+  if (std::strcmp(mpi_test::backend_name(), "emu") != 0) return false;
   if (!setting("TEST_GDS_FAULT").empty()) return false;
   if (setting("TELPHER_GDS") != "auto") return true;
   struct statfs found {};
@@ -73,8 +75,9 @@ class test {
   template <class Body>
   void expect(const std::string& name, bool used, std::size_t bytes, long fails, Body&& body) {
     s_.run(name, [&] {
-      library_(bytes, fails);
+      if (library_) library_(bytes, fails);
       body();
+      if (!library_) return;  // a vendor's own tells nothing
       const long calls = library_(SIZE_MAX, 0);
       s_.expect((calls > 0) == (used && served_), "the library is used where it can be");
     });
