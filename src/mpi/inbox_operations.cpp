@@ -269,7 +269,7 @@ void inbox_receive::abandon() noexcept {
     receive().ended_by_stream(status::device_error);
     --ordered;
   } else {
-    ticket::receives().resume(receive());
+    ticket::receives().give_up(receive(), status::device_error);
   }
   keep_abandoned(std::move(request_));
   taking_->end.set(MPI_ERR_OTHER);

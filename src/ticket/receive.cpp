@@ -81,6 +81,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
   if (held_) return static_cast<void>(phase_ = phase::redeemed);
+  if (failed(outcome_)) return settle(outcome_);  // it was given up
   if (bytes_ > page_bytes && more_) more_->landing.filled();
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);

@@ -119,6 +119,8 @@ class receive : public linked_list<receive>::link {
   bool is_refused() const noexcept;
   /// The buffer may be written.
   void resume() noexcept;
+  /// The buffer is not written any more: what has come, or still comes, is thrown away.
+  void give_up(status why) noexcept;
   /// The stream's kernel has moved the bytes, or (an error) has given them up.
   void ended_by_stream(status outcome) noexcept;
 

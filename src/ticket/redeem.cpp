@@ -99,6 +99,12 @@ void receive::resume() noexcept {
   raw_arrived(landed());
 }
 
+void receive::give_up(status why) noexcept {
+  if (settled() || moving()) return;
+  outcome_ = why;
+  resume();
+}
+
 void receive::ended_by_stream(status outcome) noexcept {
   const path::segment& sender = peers_.segment_of(told().sender);
   sender.answer(sender.cell(told().slot), told().epoch, slot_state::done);
@@ -110,8 +116,9 @@ void receive::ended_by_stream(status outcome) noexcept {
 // --- the claim ---
 
 void receive::begin() noexcept {
-  if (const status s = bytes_ > capacity_ ? status::truncated : claim(); s != status::ok)
-    discard(s);
+  status s = outcome_;  // of one that was given up
+  if (s == status::ok) s = bytes_ > capacity_ ? status::truncated : claim();
+  if (s != status::ok) discard(s);
 }
 
 status receive::claim() noexcept {

@@ -282,6 +282,36 @@ void late(suite& s) {
   stream.wait();
 }
 
+/// A receive whose kernel cannot be launched leaves its buffer alone, also where its message is
+/// there already: that is thrown away.
+void given_up(suite& s, int n) {
+  const auto set_faults = emulated<void(const char*)>("telpher_emu_faults");
+  if (!set_faults || std::strcmp(backend_name(), "emu") != 0 || !goes_through_inbox()) return;
+  const ends e(s);
+  if (!e.paired) return;
+  const auto size = static_cast<std::size_t>(n);
+  bytes data(size, 1), others(size, 0);
+  const test_stream stream;
+  if (e.sends) {
+    send(data, n, e.peer, 1, e.comm, stream);
+    stream.wait();
+  } else {
+    for (int there = 0; !there;) MPI_Iprobe(e.peer, 1, e.comm, &there, MPI_STATUS_IGNORE);
+    set_faults("launch:1+");
+    s.expect_class(STREAM_CALL(telpher_recv_enqueue)(data.data(), n, MPI_BYTE, e.peer, 1, e.comm,
+                                                     MPI_STATUS_IGNORE, stream),
+                   MPI_ERR_OTHER, "the error");
+    set_faults("");
+    data.set(3);
+  }
+  for (int i = 0; i < 20; ++i) {
+    if (e.sends) MPI_Send(others.data(), n, MPI_BYTE, e.peer, 2, e.comm);
+    if (!e.sends) MPI_Recv(others.data(), n, MPI_BYTE, e.peer, 2, e.comm, MPI_STATUS_IGNORE);
+    s.meet(e.peer);
+  }
+  if (!e.sends) s.expect(data.all(3), "the buffer");
+}
+
 /// A kernel that cannot be launched, and one that dies with its device: an error at the rank whose
 /// device it is, another one at its peer, and both streams go on.
 void failing(suite& s, const char* faults, bool sender_fails) {
@@ -341,6 +371,8 @@ int main(int argc, char** argv) {
   s.run("many", [&] { many(s); });
   s.run("lengths", [&] { lengths(s); });
   s.run("late", [&] { late(s); });
+  for (const int n : {64, 5000, 200000})
+    s.run("given up/" + std::to_string(n), [&] { given_up(s, n); });
   s.run("no launch of a send", [&] { failing(s, "launch:1+", true); });
   s.run("no launch of a receive", [&] { failing(s, "launch:1+", false); });
   s.run("dead sender", [&] { failing(s, "die:1,event:1+", true); });
