@@ -125,7 +125,7 @@ cudaError_t cuda_rt::before_waits(int device) noexcept {
   return cudaSuccess;
 }
 
-// One driver call (three for a chunk), or two (five) for an allocation that is new to the thread.
+// One driver call, or two (three for a chunk) for an allocation that is new to the thread.
 // cuPointerGetAttributes returns zeros for an address that it does not know, sets no error and
 // needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
