@@ -20,10 +20,8 @@
 namespace telpher::mpi::files {
 namespace {
 
-// A block is large enough that a file system takes it at full speed, small enough that two stay
-// pinned. Of what has fewer, a third: the first copy costs more than the rest of it is worth. What
-// the file takes in some ten microseconds goes in one piece.
-constexpr std::uint64_t block_bytes = 4u << 20, one_piece = 512u << 10;
+// Large enough that a file system takes it at full speed, small enough that two stay pinned.
+constexpr std::uint64_t block_bytes = 4u << 20;
 
 // How the data of a call is cut.
 struct cut {
@@ -63,10 +61,10 @@ bool is_atomic(MPI_File file) noexcept {
   return pmpi::File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
 }
 
+// The largest number of bytes that is a block, or all that there are if two blocks would not do.
 std::uint64_t block_of(std::uint64_t bytes, std::uint64_t multiple_of) noexcept {
-  if (bytes <= one_piece) return bytes;
-  const std::uint64_t wanted = std::min((bytes + 2) / 3, block_bytes);
-  return std::min((wanted + multiple_of - 1) / multiple_of * multiple_of, bytes);
+  const std::uint64_t block = std::max<std::uint64_t>(block_bytes / multiple_of, 1) * multiple_of;
+  return bytes <= 2 * block ? bytes : block;
 }
 
 // Nothing where an image of the program's buffer must be passed: its blocks lie in several kinds of
@@ -82,7 +80,7 @@ std::optional<cut> cut_of(const access& a) noexcept {
   const std::uint64_t bytes = l.size * static_cast<std::uint64_t>(a.count);
   const auto* first = static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset;
   cut c{memory::classify(first), &l, bytes, bytes, {.unit = 1}, a.type, l.size, l.true_lower_bound};
-  if (bytes <= one_piece && l.contiguous) return c;  // whatever the file's view is
+  if (bytes <= 2 * block_bytes && l.contiguous) return c;  // whatever the file's view is
   const view v = view_of(a.file, is_direct(a));
   if (v.unit == 0 || bytes % v.unit != 0 || !(v.native || l.contiguous)) return std::nullopt;
   const std::uint64_t block = block_of(bytes, v.native ? v.unit : std::lcm(v.unit, l.size));
@@ -191,7 +189,7 @@ class pipeline {
 // `ended`: that is all.
 std::uint64_t move_directly(const access& a, const cut& c, std::optional<MPI_Offset> offset,
                             bool& ended) noexcept {
-  if (!c.seen.contiguous || c.bytes <= 2 * block_bytes || !c.layout->one_run(a.count)) return 0;
+  if (!c.seen.contiguous || c.block == c.bytes || !c.layout->one_run(a.count)) return 0;
   return move_directly(
       a, {c.where, static_cast<std::byte*>(a.buffer) + c.layout->blocks[0].offset, c.bytes, c.seen},
       offset, ended);
