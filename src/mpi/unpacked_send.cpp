@@ -12,45 +12,44 @@
 namespace telpher::mpi {
 namespace {
 
-// A link moves whole sectors, and a kernel reads short blocks by many small requests.
-constexpr std::uint64_t short_block = 64;
-
-// Over a bus short reads are slow, and what is longer has not been measured there. A device that
-// this process does not see cannot be reached at all. The answer is kept for each thread, until the
-// peer uses another device.
-bool linked(const memory::place& from, int peer) noexcept {
+// The largest message that is left unpacked. Over a bus short reads are slow, and what is longer
+// has not been measured there: none. A device that this process does not see cannot be reached at
+// all. Kernels of ranks that share a device take turns, so there a packed copy pays sooner. The
+// answer is kept for each thread, until the peer uses another device.
+std::uint64_t limit_to(const memory::place& from, int peer) noexcept {
   struct answer {
     int peer = -1;
     memory::place from;
     std::uint32_t devices = 0;
-    bool fast = false;
+    std::uint64_t limits = 0;  // so many times the setting
   };
+  constexpr std::uint64_t between_devices = 4;
   thread_local answer kept[16];
   const path::segment_header& there = ticket::peers().segment_of(peer).header();
   const std::uint32_t devices = std::min<std::uint32_t>(
       there.device_count.load(std::memory_order_acquire), path::most_devices);
   answer& a = kept[static_cast<std::size_t>(peer) % std::size(kept)];
-  if (a.peer == peer && a.from == from && a.devices == devices) return a.fast;
-  a = {peer, from, devices, devices > 0};
+  if (a.peer == peer && a.from == from && a.devices == devices)
+    return a.limits * config().strided_limit;
+  a = {peer, from, devices, devices > 0 ? between_devices : 0};
   for (std::uint32_t d = 0; d < devices; ++d) {
     const auto at = path::place_of(from.owner, there.devices[d]);
-    a.fast = a.fast && at &&
-             from.owner->distance_between(from.device, at->device) <= device::distance::fabric;
+    if (!at || from.owner->distance_between(from.device, at->device) > device::distance::fabric)
+      a.limits = 0;
+    else if (*at == from)
+      a.limits = std::min<std::uint64_t>(a.limits, 1);
   }
-  return a.fast;
+  return a.limits * config().strided_limit;
 }
 
 // A rank that has asked for help once may be unable to open our memory, and one that was never seen
 // to take a message by itself may have its buffers on the host: both need packed bytes.
-bool receiver_takes_it(const ticket::message& m, const datatype::strided& shape,
-                       int peer) noexcept {
+bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
   ticket::peer_table& peers = ticket::peers();
   if (peer < 0 || !peers.near(peer)) return false;
   if (path::forced() == path::kind::ipc_unpack) return true;
   return path::forced() == path::kind::none && peers.pulls(peer) &&
-         m.payload.bytes * std::max<std::uint64_t>(short_block / shape.block_bytes, 1) <=
-             config().strided_limit &&
-         linked(m.payload.where, peer);
+         m.payload.bytes <= limit_to(m.payload.where, peer);
 }
 
 /// What holds all blocks: they may lie in several chunks.
@@ -85,7 +84,7 @@ bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
                     whole.bytes))
     return false;
   const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
-  if (!receiver_takes_it(m, shape, peer)) return false;
+  if (!receiver_takes_it(m, peer)) return false;
   m.info = whole;
   path::send_end end = end_of(m, a.mode, peer);
   if (path::choose_eager(end)) return false;
