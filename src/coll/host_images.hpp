@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host images of a collective's device buffers, and the copies between the two. An image has
-// the layout of the buffer, so that the host MPI runs the program's own call on it; bytes that no
+// the layout of the buffer, so that the host MPI runs the program's own call on it. Bytes that no
 // element covers are neither read from the device nor written to it.
 #pragma once
 

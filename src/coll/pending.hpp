@@ -33,7 +33,7 @@ class pending {
 };
 
 /// Attaches `work` to a request that PMPI has just made for `call`. Persistent work stays until the
-/// request is freed, other work is destroyed after completion; for that `*request` becomes a
+/// request is freed. Other work is destroyed after completion: for it `*request` becomes a
 /// generalized request, which does not end before the work is done (mpi/handles.hpp). Implemented
 /// in mpi/request_kinds.cpp.
 void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_ptr<pending> work,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What part of a buffer a collective reads or writes, said by the wrapper in the terms of the
-// call's arguments. A region is a few words made on the stack; it is evaluated (ranks counted,
+// Regions: the part of a buffer that a collective reads or writes. The wrapper describes it by the
+// call's arguments. A region is a few words made on the stack. It is evaluated (ranks counted,
 // arrays of counts read) only when the buffer turns out to be device memory.
 #pragma once
 

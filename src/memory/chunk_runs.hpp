@@ -5,14 +5,14 @@
 //
 // - A run has a generation of its own. Whoever names it for some bytes first looks at the chunks
 //   under them: they must be those of which the run was made. If not, the run has ended, and
-//   another one is made. So no message names a peer's mapping of what was unmapped.
-// - A run is all that is mapped in one place. Places are twice a power of two long, and begin at
-//   its multiples; the power of two is at least 32 MB, and no less than the bytes. So buffers of
-//   any size and address, in memory of n such powers, have at most 2n runs or so, and few runs are
-//   made anew when the program maps more.
+//   another one is made. So no message names a peer's mapping of memory that was unmapped.
+// - A run is all that is mapped in one place, a range of addresses. Take a power of two that is at
+//   least 32 MB and no less than the bytes: a place begins at one of its multiples and is two of
+//   them long. So in memory of n such powers all buffers together have at most some 2n runs,
+//   whatever their sizes and addresses. And few runs are made anew when the program maps more.
 // - Runs overlap: a larger one is made beside a smaller one, of which messages may be under way. A
-//   run may also end while other bytes of it are in use. So neither closes what is in use of a run
-//   (memory/allocations.hpp).
+//   run may also end while other bytes of it are in use. So a run's mapping stays open in both
+//   cases while it is in use (memory/allocations.hpp).
 #pragma once
 
 #include <vector>

@@ -5,10 +5,11 @@
 // us. Such calls are put off until no stream is held. One mutex excludes both: no stream becomes
 // held while such a call runs, and no such call begins while a stream is held.
 //
-// A stream may also wait for what the program's thread does next, which nobody tells us, and CUDA
-// keeps all threads out of the driver while one waits for the device. So these calls are made by
-// threads of the program in ordinary calls of MPI, or where a call that enqueues finds its stream
-// without work; by a thread of ours only where it cannot open a peer's memory before.
+// A stream may also wait for something that the program's thread does next. Nobody tells us of
+// that, and CUDA keeps all threads out of the driver while one waits for the device. So threads of
+// the program make these calls: in ordinary calls of MPI, or in a call that enqueues and finds its
+// stream without work. A thread of ours makes them only if it cannot open a peer's memory before
+// they are made.
 #pragma once
 
 #include <atomic>

@@ -7,8 +7,8 @@
 // Of a chunk that the program mapped itself (pointer_info::is_chunk), or of a run of them
 // (memory/chunk_runs.hpp), the handle names the file descriptors, one a chunk. The importer fetches
 // these from the exporter's process (base/descriptor_broker.hpp) and maps the chunks side by side.
-// The exporter keeps them open for as long as the facet lives, so until it notices that the program
-// has unmapped a chunk; an importer closes them as soon as it has mapped the memory.
+// The exporter keeps them open as long as the facet lives, which is until it notices that the
+// program has unmapped a chunk. An importer closes them as soon as it has mapped the memory.
 #pragma once
 
 #include "memory/allocations.hpp"

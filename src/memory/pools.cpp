@@ -8,7 +8,8 @@
 // - of host memory, buffers of a size up to a number of bytes (below), and always at least one;
 // - of pinned memory, also whatever fits into a number of bytes of the pool: a staged collective
 //   takes two buffers of one size;
-// - of registered memory, all: it is no more than a number of bytes in use and idle;
+// - of registered memory, all, because in use and idle together it is no more than a number of
+//   bytes;
 // - of device memory, a number of bytes in all, because the program needs the device's memory; but
 //   always the buffer that was returned last.
 // If a pool cannot allocate, it first releases all its idle buffers and tries again.

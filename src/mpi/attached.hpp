@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers for MPI_Bsend. Messages of device memory need none; those of host memory are copied into
-// it by the CPU, so in place of a buffer in device memory the host MPI gets one in host memory.
-// The program gets its own back when it detaches.
+// Buffers for MPI_Bsend. Messages of device memory need none. The CPU copies those of host memory
+// into the buffer. So if the program's buffer is in device memory, the host MPI gets another one in
+// host memory. The program gets its own back when it detaches.
 #pragma once
 
 #include "mpi/entry.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of this rank alone: the data as a stretch of packed bytes, in blocks that overlap. A file
-// in native representation holds the bytes of memory, so a block may end anywhere in the program's
-// data, also within an element, if a unit of the file's view ends there. Other representations
-// convert elements, so there a block is a whole number of these.
+// in native representation holds the bytes of memory. So a block may end wherever a unit of the
+// file's view ends, also within an element of the program's data. Other representations convert
+// elements, so there a block is a whole number of elements.
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generalized requests: the handles that the program holds for operations of the table that no
-// request of the host MPI's own could stand for. Our wrappers never pass such a handle to the host
-// MPI, they look into the table. Code that goes past the wrappers does pass it (a library that took
+// Generalized requests: the handles that the program holds for operations for which the host MPI
+// has no request of its own. Our wrappers never pass such a handle to the host MPI. They look it up
+// in the table of requests. Code that goes past the wrappers does pass it (a library that took
 // PMPI_Wait by dlsym from the MPI library itself). Then the operation must move, and the handle
 // must end natively:
 // - MPICH asks by itself: a generalized request may have functions by which it is polled and waited
 //   for (MPIX_Grequest_start). They move the operation, and complete the request.
 // - Open MPI has no such functions, but calls a function that is registered with its progress loop
-//   (opal_progress_register). Many calls in a row in a thread in which Telpher was not at work,
-//   while no thread of the process is blocked in the host MPI below Telpher, show that some code
-//   waits past us. Which operation it waits for is not known, so all that are done are completed
-//   natively. If the program later passes such a handle to our wrappers, it is an ordinary complete
-//   request.
+//   (opal_progress_register). The function counts its calls in a row in a thread in which Telpher
+//   was not at work. Many of them, while no thread of the process is blocked in the host MPI below
+//   Telpher, show that some code waits past us. The function does not know which operation that
+//   code waits for, so it completes natively all that are done. If the program later passes such a
+//   handle to our wrappers, it is an ordinary complete request.
 // Where an MPI has neither, nothing ends the handle natively, and such code waits for ever.
 #pragma once
 

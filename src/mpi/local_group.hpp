@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What wrappers ask of the caller's own group: how long the vectors of MPI_Reduce_scatter and
-// MPI_Reduce_scatter_block are (on an intercommunicator too they have a block for each rank of it,
-// which is what MPI_Comm_size counts), and whether this is MPI_Exscan's first rank.
+// MPI_Reduce_scatter_block are, and whether this is MPI_Exscan's first rank. The vectors have a
+// block for each rank of the own group, on an intercommunicator too, and MPI_Comm_size counts these
+// ranks.
 #pragma once
 
 #include <numeric>

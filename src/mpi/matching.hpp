@@ -2,11 +2,12 @@
 // Sends and receives that are matched once and run in streams: telpher_match, and what the calls
 // that start and wait in streams do with such requests (path/matched.hpp moves the bytes).
 //
-// The requests are partitioned ones (partitioned_request.hpp), so that which send meets which
-// receive is known without a message of the program's; those of telpher_matched_send_init and
+// The requests are partitioned ones (partitioned_request.hpp): of these both ends know which send
+// meets which receive before any message of the program. Those of telpher_matched_send_init and
 // telpher_matched_recv_init have one partition, which is ready with the start. telpher_match
-// settles for each pair whether it is matched: then the devices move the bytes alone, or, for
-// partitions that go to another node, with the relay (far_partitions.hpp). By notes:
+// settles for each pair whether it is matched. If it is, the devices move the bytes alone, or, for
+// partitions that go to another node, with the relay (far_partitions.hpp). The ranks settle it by
+// notes:
 //   sender    offer: its room, the bytes of a message, whether it could serve
 //   receiver  answer: its room, whether it could serve and has opened the sender's
 //   sender    verdict: whether it has opened the receiver's

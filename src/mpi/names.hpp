@@ -5,8 +5,9 @@
 //   PMPI_X   what tools call; also some programs, and bindings of other languages (Open MPI's
 //            Fortran, and `use mpi_f08` of both MPIs). Telpher's body, except for callers inside
 //            the host MPI itself, which get the host MPI's own.
-// So a tool sees each call of the program once and with the program's arguments, whether it lies in
-// front of Telpher or behind it in the search order, and what it passes on reaches Telpher.
+// So a tool sees each call of the program once and with the program's arguments, and the call that
+// it passes on reaches Telpher. This holds whether the tool lies in front of Telpher or behind it
+// in the search order.
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"

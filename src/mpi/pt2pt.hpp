@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies of the point-to-point wrappers. Counts are MPI_Count, so the int and the _c forms share
-// one body; a body that finds nothing of ours to do calls PMPI with the form that fits the count.
-// Called only while entry::active().
+// one body. If there is nothing for Telpher to do, the body calls PMPI with the form that fits the
+// count. Called only while entry::active().
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"

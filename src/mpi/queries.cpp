@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs ask before they pass device pointers, by the names of both families of MPI
-// (mpi-ext.h of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are
-// not part of telpher.h. Answers tell what this process can do now: before MPI_Init, and where
-// Telpher is not active, that is what the host MPI can do.
+// The functions that programs call before they pass device pointers, by the names of both families
+// of MPI (mpi-ext.h of Open MPI, mpi_proto.h of MPICH). Also a few functions for tools and tests,
+// which are not part of telpher.h. An answer says what this process can do now. Before MPI_Init,
+// and where Telpher is not active, it says what the host MPI can do.
 #include <dlfcn.h>
 
 #include <cstring>

@@ -6,17 +6,19 @@
 // A message of limited size in device memory goes through an inbox instead (path/inbox.hpp), so
 // that no host is between the two streams:
 // - Sender, at the call: takes cells of the receiver's inbox, sends a ticket (slot_state::coming)
-//   and launches inbox_put in the stream. When that has read the buffer, its host stores `arrived`.
-//   While there is no room, the call waits for some milliseconds. Without an inbox, or without room
-//   even then, the stream copies the message to memory of the sender's, and the ticket is an
-//   ordinary one, at first `preparing`.
+//   and launches inbox_put in the stream. When the kernel has read the buffer, the sender's host
+//   stores `arrived`. While there is no room, the call waits for some milliseconds. If there is no
+//   inbox, or no room even then, the stream copies the message to memory of the sender's. The
+//   ticket is then an ordinary one, at first `preparing`.
 // - Receiver, at the call: posts the receive, held (ticket::receive::hold), and launches inbox_take
-//   in the stream, which waits for an order. When the ticket comes, its host orders the kernel to
-//   take the words, which may still be on their way; when the kernel is over, it stores
-//   done.
-// - Any other message for such a receive is kept until the kernel says that the stream has reached
-//   it. Then it is moved as ever, and the kernel is ordered to end.
-// - Any other receive of such a message waits until it has arrived, and takes it out of the cell.
+//   in the stream, which waits for an order. When the ticket comes, the receiver's host orders the
+//   kernel to take the words, which may still be on their way. When the kernel is over, the host
+//   stores `done`.
+// - A message that comes otherwise for such a receive is kept until the kernel says that the stream
+//   has reached the receive. Then the message is moved like any other, and the kernel is ordered to
+//   end.
+// - A receive of another kind that gets such a message waits until it has arrived, and takes it out
+//   of the cell.
 // - A receive with a request (irecv) is posted at the call, too, but its kernel is launched by the
 //   wait for it (inbox_wait). At the call the stream only gets an event (0.1 us on an H200, where a
 //   write of a word takes 2.8). So the host moves any other message without that wait, which may

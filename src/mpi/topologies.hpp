@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of ranks in a topology. The host MPI makes it in any case. If the program allows
-// another order (reorder = true), and one lowers the weight of the edges between nodes, the
-// topology is made once more over a communicator in that order, and takes the place of the first.
-// So the host MPI's own functions answer for it, and the order is never worse than the host MPI's.
+// another order (reorder = true), Telpher looks for one that lowers the weight of the edges between
+// nodes. If there is one, the topology is made once more over a communicator in that order, and
+// takes the place of the first. So the host MPI's own functions answer for it, and the order is
+// never worse than the host MPI's.
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"

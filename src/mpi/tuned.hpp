@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the table that `telpher tune` wrote for this very machine and MPI, or the one that
-// TELPHER_TABLE names, and puts it in force for this rank; that all ranks have the same is found
-// out when they meet (host_mpi/job.cpp).
+// TELPHER_TABLE names, and puts it in force for this rank. The ranks find out whether all have the
+// same when they meet (host_mpi/job.cpp).
 #pragma once
 
 #include <string>

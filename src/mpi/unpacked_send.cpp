@@ -42,8 +42,8 @@ std::uint64_t limit_to(const memory::place& from, int peer) noexcept {
   return a.limits * config().strided_limit;
 }
 
-// A rank that has asked for help once may be unable to open our memory, and one that was never seen
-// to take a message by itself may have its buffers on the host: both need packed bytes.
+// A rank that has asked for help once may be unable to open our memory. A rank that was never seen
+// to take a message by itself may have its buffers on the host. Both need packed bytes.
 bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
   ticket::peer_table& peers = ticket::peers();
   if (peer < 0 || !peers.near(peer)) return false;

@@ -21,8 +21,8 @@ namespace telpher::path {
 class burst {
  public:
   /// To be called at the start of each piece of work. True if TELPHER_LINGER is on, or if the
-  /// previous piece began less than TELPHER_LINGER_TIME ago, or twice that while streams of the
-  /// program wait for us (so the first piece after a pause does not use such a kernel). Never true
+  /// previous piece began less than TELPHER_LINGER_TIME ago (twice that while streams of the
+  /// program wait for us). So the first piece after a pause does not use such a kernel. Never true
   /// if another rank uses the device too, unless the setting is on.
   bool goes_on(const memory::place& where) noexcept;
   /// Permits or forbids kernels that stay, for all devices.

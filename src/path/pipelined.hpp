@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pipelined: between nodes. The receiver answers the ticket with a small reply on the private
-// communicator. Then the blocks of the plan travel there with the tag that belongs to the ticket's
-// reply tag, from pinned blocks to pinned blocks, while copies at both ends overlap with them. The
-// sender copies its first block to the host while the ticket and the reply are in flight.
+// communicator. Then the blocks of the plan travel there, from pinned blocks to pinned blocks, with
+// the tag that belongs to the ticket's reply tag. Copies at both ends overlap with them. The sender
+// copies its first block to the host while the ticket and the reply are in flight.
 //
 // A sender that must not wait (its receiver is silent, or the sender is about to block in the host
 // MPI) pushes: it copies the rest to host memory and sends every block as soon as it is there,

@@ -32,10 +32,9 @@
 //   moved are in the device's memory. It is written after a failure, too, so no stream waits for
 //   ever.
 // - A launched operation is a kernel of ours in the stream (launched). It is under way when the
-// call
-//   returns, so it has no words and does not wait for its turn at the proxy. The kernel holds the
-//   stream; the proxy polls the operation until it is over. If the device fails, it never is: then
-//   it is abandoned like those that wait.
+//   call returns, so it has no words and does not wait for its turn at the proxy. The kernel holds
+//   the stream. The proxy polls the operation until it is over. If the device fails, it never is:
+//   then it is abandoned like those that wait.
 // - In a graph the values that a stream writes are constants. So an operation in a graph has two
 //   words of its own, and its replays use no numbers. Each replay writes 1 to `reached`. The proxy
 //   sets it back to 0 before it begins the operation. The replay waits until `over` is 1, and sets

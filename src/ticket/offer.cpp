@@ -239,8 +239,9 @@ bool offer::bytes_safe() const noexcept {
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
-// from where the host MPI moves them. Blocks would go there anyway, so the cost is memory alone,
-// and the patience is short while little of it is in use; what can go without a copy waits longer.
+// from where the host MPI moves them. Blocks would go through host memory anyway, so a push costs
+// memory alone. The patience is short while pushed messages use little of it. A message that can go
+// without a copy waits longer.
 void offer::consider_push() noexcept {
   const std::uint64_t waited = now_ns() - std::max(since_ns_, peers_.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
@@ -271,10 +272,10 @@ bool offer::copying() const noexcept {
   return on_node() ? transfer_ != nullptr : remote_ && remote_->pushes() && !remote_->copied();
 }
 
-// That a receiver has taken our messages by itself so far is no promise: it may be unable to open
-// the memory of this one, and would then wait for a rank that waits for it. It gets a moment to
-// come by itself, which saves two copies, and is relied upon only where the arena has no room;
-// memory apart is for those that may need it.
+// A receiver that has taken our messages by itself so far may still be unable to open the memory of
+// this one. It would then wait for this rank, which waits for it. It gets a moment to come by
+// itself, because that saves two copies. This rank relies on it if the arena has no room: shared
+// memory that is made for one message is only for receivers that may need it.
 bool offer::detach() noexcept {
   if (!needs_us()) return true;
   if (!on_node()) {

@@ -113,11 +113,11 @@ void receive_list::find(pass& p) noexcept {
 }
 
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
-// oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
-// if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
-// here, a bell that is silent says that there is nothing to look for; should a ring ever be missed,
-// a look at long intervals finds its ticket. While no kernel moves anything a scan also stops when
-// it has found enough for one. True if messages were found.
+// oldest and stops after a few that wait. The order is not certain. So every now and then the scan
+// looks at all of them if a bell says that some have tickets, else at a part of them, in turn. If
+// every ticket rings here, a silent bell says that there is nothing to look for. If a ring is ever
+// missed, a look at long intervals finds its ticket. While no kernel moves anything a scan also
+// stops when it has found enough for one. True if messages were found.
 bool receive_list::scan(const pass& p) noexcept {
   if (posted_.empty()) return false;
   const std::uint64_t rung = peers_.own().rung();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: the leaders of each rail pass blocks round the nodes, every block once over each link
-// between nodes; as soon as a node's blocks are there, everyone in the node copies them. Serves
-// allgatherv as well.
+// Two levels: the leaders of each rail pass blocks round the nodes. Every block goes once over each
+// link between nodes. As soon as a node's blocks are there, everyone in the node copies them.
+// Serves allgatherv as well.
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter, then allgather, both by writing: each rank writes everyone's share into a slot of
-// its owner's scratch space; the owner reduces the slots and writes the sum into a slot of every
-// rank's. 2 (P - 1) / P n elements over its links, where `push` writes (P - 1) n in one go.
+// Reduce-scatter, then allgather, both by writing. Each rank writes everyone's share into a slot of
+// the scratch space of the share's owner. The owner reduces the slots and writes the sum into a
+// slot of every rank. 2 (P - 1) / P n elements go over a rank's links; `push` writes (P - 1) n in
+// one go.
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inside a node every rank reads its block from every rank; between nodes blocks travel as messages
-// from buffer to buffer, at distance d from every rank in step d. Serves alltoallv as well. In
-// place the blocks are published, since a rank writes where others still read.
+// Inside a node every rank reads its block from every rank. Between nodes blocks travel as messages
+// from buffer to buffer: in step d to the rank d places on. Serves alltoallv as well. In place the
+// blocks are published, since a rank writes where others still read.
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

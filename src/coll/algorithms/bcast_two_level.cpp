@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in the root's node every rail's leader takes its share of a chunk, the leaders of a
-// rail pass it along a binomial tree of nodes, everyone in a node reads the shares from its
-// leaders. Chunk after chunk, so that levels overlap.
+// Two levels. In the root's node every rail's leader takes its share of a chunk. The leaders of a
+// rail pass it along a binomial tree of nodes. Everyone in a node reads the shares from its
+// leaders. One chunk follows the other, so that levels overlap.
 #include <algorithm>
 
 #include "coll/algorithms/nodes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in every node the leaders of each rail reduce the blocks they carry over the node's
-// ranks and send each sum to the leader that carries the block where its owner is; that one reduces
-// the nodes' sums in node order. Serves both forms.
+// Two levels. In every node the leaders of each rail reduce the blocks that they carry over the
+// node's ranks. They send each sum to the leader that carries the block in the node of the block's
+// owner. That leader reduces the nodes' sums in node order. Serves both forms.
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

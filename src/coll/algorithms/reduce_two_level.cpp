@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in every node the leaders of each rail reduce their shares of a chunk over the node's
-// ranks, the leaders of a rail reduce along a binomial tree of nodes, the root collects the shares
-// in its node. A tree that keeps node order has its top in the first node, which then passes the
-// result on to the root's.
+// Two levels. In every node the leaders of each rail reduce their shares of a chunk over the node's
+// ranks. Then the leaders of a rail reduce along a binomial tree of nodes. The root collects the
+// shares in its node. A tree that keeps node order has its top in the first node, which then passes
+// the result on to the root's.
 #include <algorithm>
 
 #include "coll/algorithms/nodes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rings of all ranks in rank order, blind to nodes but for their edges: inside a node a rank reads
-// from the rank before it, between nodes blocks travel as messages. What the two-level algorithms
-// are compared with. Allgather and reduce-scatter serve both forms.
+// Rings of all ranks in rank order, which take no account of nodes except on their edges: inside a
+// node a rank reads from the rank before it, between nodes blocks travel as messages. The two-level
+// algorithms are compared with them. Allgather and reduce-scatter serve both forms.
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Allreduce and reduce: each rank adds up its share of the vector from all ranks. Where outputs are
-// mapped it writes the sum into all that need it, and ranks wait for each other once, at the end;
-// else those read it from its scratch space. Links carry 2 (P - 1) / P n elements, in a reduce 2 n
-// at the root and n elsewhere.
+// mapped the rank writes the sum into all outputs that need it, and ranks wait for each other once,
+// at the end. Else the others read the sum from its scratch space. Links carry 2 (P - 1) / P n
+// elements, in a reduce 2 n at the root and n elsewhere.
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

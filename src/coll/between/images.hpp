@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program's buffers for a schedule that runs in host memory. A buffer on a device has an image
-// in pinned memory. All that the schedule reads is copied there before its first step, and all that
-// it writes is copied back after its last, so a small call costs the device no more than staging
+// in pinned memory. All that the schedule reads is copied there before its first step. All that it
+// writes is copied back after its last step. So a small call costs the device no more than staging
 // does. Bytes between blocks are left alone. Host memory is used in place.
 #pragma once
 

@@ -11,8 +11,9 @@
 // Where the schedule runs in host memory, or the host MPI takes device memory (path/direct.hpp),
 // blocks are not copied: they leave from the memory itself, and come into it.
 //
-// Slots are few. A message that a peer asks for late could keep them from one that it needs sooner;
-// so when all wait for receivers and nothing moves for a while, there is one slot more.
+// Slots are few. Messages that a peer takes late could hold all of them, while one that it needs
+// sooner waits. So when all slots wait for receivers and nothing moves for a while, one slot is
+// added.
 //
 // Errors ride along: a rank that has failed sends empty blocks, and one that receives a block
 // shorter than it should be has failed. What comes to a rank that has failed lands in memory that

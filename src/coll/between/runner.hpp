@@ -11,13 +11,13 @@
 // A step that overwrites what is being sent is not walked past until that has left its place.
 // Device work is numbered; an event behind it tells up to which number it is done.
 //
-// On the devices all buffers are memory of the room's device. A message that is compressed
-// (coding.hpp) is so as work of the same stream; its form is kept as long as what it stands for,
-// and passed on as it is.
+// On the devices all buffers are memory of the room's device. Where a message is compressed
+// (coding.hpp), work in the same stream does it. The compressed form is kept as long as the values
+// for which it stands, and passed on as it is.
 //
-// In host memory (images.hpp) the walk begins when the inputs are there, the CPU does each copy and
+// In host memory (images.hpp) the walk begins when the inputs are there. The CPU does each copy and
 // reduction when the walk comes to it, and results go to the device behind the last step. No step
-// costs a device anything then: so small calls run, and those in which some rank has host memory.
+// costs a device anything. Small calls run so, and calls in which some rank has host memory.
 //
 // Errors. A rank that fails goes on through its list and moves nothing more: its signals and
 // messages say that it has failed, and who takes one has failed as well. So every rank that needed

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
 // which workspaces and which of the program's allocations all ranks have mapped, and the calls that
-// were initiated and have not ended. No device memory: workspaces belong to launch contexts.
-// Made at the first collective on the communicator, by all its ranks together; gone with
-// MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator,
-// or the progress engine, under its lock, while non-blocking calls are under way.
+// were initiated and have not ended. It keeps no device memory, because workspaces belong to launch
+// contexts. Made at the first collective on the communicator, by all its ranks together; gone with
+// MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator.
+// While non-blocking calls are under way the progress engine uses it, under its lock.
 #pragma once
 
 #include <array>

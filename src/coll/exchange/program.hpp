@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a rank's schedule to the program of the exchange kernel: spans become addresses as mapped in
-// this process, runs of signals (and of waits) become one step with a mask of peers, and a sum and
-// the copies that are made of it one step with several targets. In the packed transport scratch
-// spans become packed memory, and signals and waits are left out.
+// Compiles a rank's schedule to the program of the exchange kernel. Spans become addresses as
+// mapped in this process. A run of signals (or of waits) becomes one step with a mask of peers. A
+// sum and the copies that are made of it become one step with several targets. In the packed
+// transport scratch spans become packed memory, and signals and waits are left out.
 #pragma once
 
 #include <array>

@@ -4,9 +4,9 @@
 // keep the kernel that it waits for from running.
 //
 // Flags. from[p] in rank q's line is written by rank p only and holds call << 16 | number of p's
-// last signal to q, as the kernel's flags do. A signal is stored (release) after all of the rank's
-// device work before it is done and visible; a wait loads with acquire and comes before any work
-// that follows it is given to the device.
+// last signal to q, as the kernel's flags do. A signal is stored (release) when all device work of
+// the rank that precedes it is done and visible. A wait loads with acquire, and work that follows
+// it is given to the device only afterwards.
 #pragma once
 
 #include <array>

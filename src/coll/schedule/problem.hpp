@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One collective call as an algorithm sees it: the same for all ranks, so that every rank can work
-// out what every other does. Counts and offsets are elements; what an element is, nobody asks.
+// out what every other does. Counts and offsets are elements, whatever an element is.
 //
 // What the spaces hold, by operation (n = count, P = ranks):
 //   allreduce, scan, exscan        input n            output n

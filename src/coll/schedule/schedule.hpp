@@ -7,8 +7,8 @@
 // in another rank's space, or in its own scratch space, is exactly one span that one step wrote, or
 // a span of a rank's input. An executor may therefore cut every span into slices in one fixed way
 // and let slice b of a step wait for slice b of other ranks only. A message is whole: all slices of
-// the rank's steps before a send or receive are done before it, and what lies on the two sides of a
-// message, at one rank or through signals at several, may use different spans.
+// the rank's steps before a send or receive are done before it. So steps before a message may use
+// other spans than steps behind it, at one rank, or at several that are ordered by signals.
 //
 // Order. Steps run in the order of the list, and a rank's own steps see each other. Between ranks
 // only signal and wait order: what rank p did before its k-th signal to q is seen by q after its
@@ -16,7 +16,7 @@
 // node: there nobody begins before all have come (coll/exchange/agreement.hpp), so all spaces may
 // be touched. At the end of the call its input and output belong to the program again, so a peer
 // that reads or writes them must have said that it is done. A send does not hold up the steps after
-// it; of them only one that overwrites what is being sent waits for it.
+// it. Only a step that overwrites what is being sent waits for it.
 #pragma once
 
 #include <cstdint>
