@@ -15,8 +15,8 @@
 //
 // Nothing in a table can make a program wrong. Its settings are those of the table of measured
 // costs (`measured` in settings.def), which only say what is fast. An algorithm that it chooses is
-// asked, as always, whether it can serve a call. Which table is in force is decided once, in
-// MPI_Init: each rank reads one for itself, then all compare its mark.
+// asked, as always, whether it can serve a call. The table in force is chosen once, in MPI_Init:
+// each rank reads one for itself, then all compare its mark.
 #pragma once
 
 #include <cstdint>

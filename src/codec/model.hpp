@@ -27,7 +27,8 @@ inline bool pays(const speeds& v, double plain, double coded) noexcept {
   return compressed_time(v, plain, coded) < plain_time(v, plain);
 }
 
-/// With the speeds of the settings. What mpc will reach is taken from what it has reached so far.
+/// With the speeds of the settings. The ratio that mpc will reach is estimated by the one that it
+/// has reached so far.
 bool pays(const plan& p) noexcept;
 
 }  // namespace telpher::codec

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The signature of a machine, for tuned tables (base/tuning.hpp): the version of Telpher, and the
-// devices and links that a process sees. What was measured on one machine is used on another if
-// their signatures are equal. mpi/tuned.cpp adds the host MPI.
+// devices and links that a process sees. A table that was measured on one machine is used on
+// another if their signatures are equal. mpi/tuned.cpp adds the host MPI.
 #pragma once
 
 #include <string>

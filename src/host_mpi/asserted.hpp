@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicators on which this process passes host memory only, as the program asserts by the info
-// key mpi_assert_memory_alloc_kinds (MPI-4.1, 7.4.4 and 12.4.3). What is passed there is not looked
-// up. Duplicates do not inherit the assertion.
+// key mpi_assert_memory_alloc_kinds (MPI-4.1, 7.4.4 and 12.4.3). Buffers that are passed there are
+// not looked up. Duplicates do not inherit the assertion.
 #pragma once
 
 #include <atomic>

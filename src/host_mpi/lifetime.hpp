@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a communicator still exists, for tables whose key is its handle. A program, or a library
 // below it, may free a communicator by a call that Telpher does not see. The host MPI then gives
-// the handle to another communicator, at a different time on each rank. What was kept for the first
-// must not serve the second.
+// the handle to another communicator, at a different time on each rank. A table's entry for the
+// first must not serve the second.
 #pragma once
 
 #include <atomic>

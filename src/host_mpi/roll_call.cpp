@@ -106,8 +106,8 @@ void roll_call::announce() noexcept {
   end();
 }
 
-// What the launcher says is used only if the host MPI confirms it. A job may be started by a rank
-// of another job and inherit its variables.
+// The rank and the size that the launcher gives are used only if the host MPI confirms them. A job
+// may be started by a rank of another job and inherit its variables.
 roll_call::answer roll_call::ask(int rank, int size) noexcept {
   if (size == 1) return answer::all;
   if (socket_ < 0 || rank != rank_ || (size_ >= 0 && size_ != size)) return answer::unknown;

@@ -203,7 +203,7 @@ int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
   return MPI_SUCCESS;
 }
 
-// What has ended meanwhile gives its memory back when it is looked at.
+// Operations that have ended meanwhile give their memory back when they are looked at.
 int refuse_unless_freed(const host_mpi::error_owner& owner, const char* call) noexcept {
   {
     auto held = ticket::progress().lock();

@@ -104,7 +104,7 @@ void waits() noexcept {
   if (config().explain && ticket::job().world_rank == 0) print_line(what);
 }
 
-// What a lossy codec may have changed is said without being asked for statistics.
+// Also on the log where no statistics are asked for, because a lossy codec may have changed values.
 void explain_compression() {
   for (const codec::method m : {codec::method::zfp, codec::method::mpc}) {
     const std::string line = codec::summary(m);

@@ -272,7 +272,7 @@ int start_through_inbox(const char* call, std::vector<MPI_Request>& requests,
   if (!takes_launches(s)) return MPI_SUCCESS;
   std::size_t started = 0;
   int rc = MPI_SUCCESS;
-  // What has begun is launched before this waits for room, which may depend on it.
+  // Requests that have begun are launched before this waits for room, which may depend on them.
   for (patience room; started < requests.size() && rc == MPI_SUCCESS;) {
     auto some = std::make_unique<inbox_calls>();
     const std::size_t first = started;

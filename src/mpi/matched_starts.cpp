@@ -68,8 +68,8 @@ int not_of_device(const mpi::stream_request& r, const char* call, void* native,
   return r.misused(call, MPI_ERR_ARG, why);
 }
 
-/// What kernels wait for does not come any more, so they do not wait. A wait in a stream is
-/// launched none the less: it ends the hold on the stream.
+/// Kernels do not wait any more, because nothing comes. A wait in a stream is launched none the
+/// less: it ends the hold on the stream.
 int check_far(const sorted& all, const char* call) noexcept {
   if (!far_is_broken()) return MPI_SUCCESS;
   for (const end* e : all.ends)

@@ -3,8 +3,8 @@
 // end is the host MPI's, with Telpher or without. So the request is the host MPI's own, for an
 // image of the buffer in host memory: the bytes of the elements, without gaps (Open MPI 5 takes its
 // partitions for such bytes, whatever their type). MPI_Pready copies its partition to the image
-// before the host MPI hears of it. What has arrived is copied to the device once: a partition by
-// the MPI_Parrived that finds it, the others when the request is complete.
+// before the host MPI hears of it. Data that has arrived is copied to the device once: a partition
+// by the MPI_Parrived that finds it, the others when the request is complete.
 #pragma once
 
 #include <vector>

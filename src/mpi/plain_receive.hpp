@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receives of a program that keeps to host memory. They cost little more than the host MPI's own:
 // they are its own while no ticket can come for them (ticket/plain_receives.hpp). A blocking one
-// that a ticket may meet needs no record while nothing else is under way. What programs do most is
-// in line here, for the wrappers.
+// that a ticket may meet needs no record while nothing else is under way. The code for the most
+// frequent calls is in line here, for the wrappers.
 #pragma once
 
 #include "base/short_way.hpp"

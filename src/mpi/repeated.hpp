@@ -6,8 +6,8 @@
 // Neither the proxy nor the host MPI takes part in these. If they do not agree, the proxy serves
 // all calls.
 //
-// What the ranks do must not depend on when each of them learns of the agreement, or on what it
-// alone knows. So:
+// The ranks must not act by when each of them learns of the agreement, or by what one of them alone
+// knows. So:
 // - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction; and whether the
 //   call is in place, where MPI demands that of all ranks or none. In scans and reduce-scatters
 //   each rank decides that for itself. There the replay has the form, in place or not, of the first

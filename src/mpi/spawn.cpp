@@ -58,7 +58,8 @@ bool is_on_path(const std::string& name) {
   return false;
 }
 
-/// What env must be given to run what the launcher would run; "" where that is not known here.
+/// The command for env that runs the program that the launcher would run; "" where that is not
+/// known here.
 std::string command_for_env(const std::string& command, MPI_Info info) {
   std::string folder = ".", searched;
   if (host_mpi::info_value(info, "path", searched) || command.find('=') != command.npos) return "";

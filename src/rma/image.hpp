@@ -11,8 +11,8 @@
 // once, and the merge writes only bytes there that no operation had changed. The next merge finds
 // what arrived later.
 //
-// What operations have written is seen on the host alone. So where the program's stores need not
-// be looked for, merge_written() reads from the device only the parts in which operations wrote.
+// The host alone finds out what operations have written. So where the program's stores need not be
+// looked for, merge_written() reads from the device only the parts in which operations wrote.
 #pragma once
 
 #include <mutex>

@@ -354,7 +354,7 @@ bool relay::quiet(const char* call) noexcept {
   return quiets_done_.load(std::memory_order_acquire) != telpher_device::broken;
 }
 
-// Who has come here has had its answers, but may owe some.
+// A rank that has come here has had its answers, but may owe some.
 void relay::leave(const char* call) noexcept {
   MPI_Request all = MPI_REQUEST_NULL;
   if (pmpi::Ibarrier(by_.comm, &all) != MPI_SUCCESS) return;

@@ -51,8 +51,8 @@ class turn {
   turn& operator=(const turn&) = delete;
 };
 
-// What the host MPI calls back in this thread must know that Telpher is at work here
-// (mpi/handles.hpp): it would take the engine's lock, beneath the mutex.
+// Functions of ours that the host MPI calls back in this thread must know that Telpher is at work
+// here (mpi/handles.hpp). Else they would take the engine's lock, beneath the mutex.
 void run() noexcept {
   const ticket::held_lock at_work;
   memory::held_streams::make_none_here();

@@ -75,7 +75,7 @@ struct kernel_view {
   const void* handle = nullptr;  // the record, where kernels find it
   std::unique_ptr<relay> far;    // to ranks of other nodes
 
-  /// What kernels have put is complete; false if it may not be.
+  /// Waits until the puts of kernels are complete; false if some may not be.
   bool quiet(const char* call) const noexcept { return !far || far->quiet(call); }
   /// Collective; kernels use the window no longer.
   void end(const char* call) noexcept;

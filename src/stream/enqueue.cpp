@@ -96,7 +96,7 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
   const std::uint32_t number = made.number;
   const status added = hand_over(q, std::move(made));
   if (!failed(added)) return {};
-  // What waits in the stream already must not wait for ever.
+  // The wait that is in the stream already must end.
   if (holds) {
     std::atomic_ref(*words.over).store(number, std::memory_order_release);
     q.held.fetch_sub(1, std::memory_order_release);

@@ -175,7 +175,8 @@ bool proxy::take_arrivals() noexcept {
   return true;
 }
 
-// What a program enqueues before it launches a graph has arrived by the time a replay is seen.
+// Operations that a program enqueues before it launches a graph have arrived by the time a replay
+// is seen.
 bool proxy::begin_next() noexcept {
   replayed* replay = nullptr;
   for (const auto& r : graphs_)

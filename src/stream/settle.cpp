@@ -193,7 +193,7 @@ void name_by(MPI_Info info, MPI_Comm comm) noexcept {
   name_stream(comm, role::settles, {native, 0});
 }
 
-// What is enqueued has its order from the stream: the proxy never waits.
+// Enqueued operations have their order from the stream: the proxy never waits.
 void settle(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept {
   if (in_proxy() || !settle_devices(places_of(buffers)) || chosen == mode::device) return;
   for (void* native : streams_for(comm)) wait_for_stream(native);

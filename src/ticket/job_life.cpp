@@ -141,8 +141,8 @@ void take_unreceived() noexcept {
 
 }  // namespace
 
-// Once all ranks are here no receive will be posted. What is posted may have its message in the
-// host MPI; when all have taken those, what is left of the sends has no receiver.
+// Once all ranks are here no receive will be posted. A posted receive may have its message in the
+// host MPI. When all ranks have taken these, the sends that are left have no receiver.
 void end_messages(held_lock& held, void (*meanwhile)()) noexcept {
   wait_for_all(held, meanwhile);
   receives().check_all();

@@ -106,8 +106,8 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   return answered;
 }
 
-// What is in a cell is complete; its receiver's stream may have taken it by now. A payload of ours
-// goes on like any other message.
+// A message in a cell is complete; its receiver's stream may have taken it by now. A payload in our
+// own memory goes on like any other message.
 void offer::end_copy(status copied) noexcept {
   message_.by_stream = false;
   if (message_.cells) {

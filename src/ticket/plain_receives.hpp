@@ -7,7 +7,7 @@
 // From then on no new receive of the class is plain. So a program that uses no device memory with a
 // class of tags pays for its receives little more than the host MPI takes.
 //
-// What has to be known of the plain receives that are under way:
+// Two things have to be known of the plain receives that are under way:
 // - whether there is one of a class: when the last has ended, the class may have tickets;
 // - where they write: no ticket may lie there (written_ranges.hpp).
 // Nearly always nobody asks for either, and a program that waits for its receives in the order in
@@ -86,8 +86,8 @@ class plain_receives {
       n = find_among(count, requests);
     return {n, changes_, n == asked || (n == in_row && filed_requests_.size() == 0)};
   }
-  /// The call has ended them all; or, if it `failed`, some. What was called meanwhile may have
-  /// changed the row: then these ends have no report.
+  /// The call has ended them all; or, if it `failed`, some. Calls of MPI that were made meanwhile
+  /// may have changed the row: then these ends have no report.
   void ended(const in_turn& those, bool failed, int count, const MPI_Request* requests) noexcept {
     if (failed) [[unlikely]]
       ended_slow(those, count, requests);

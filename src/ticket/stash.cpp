@@ -22,7 +22,7 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
 }
 
 // The program is told the payload's size, and a sender of this node that its ticket has gone before
-// the message is received. What is wrong with a ticket shows when it is.
+// the message is received. A ticket that is wrong is found when it is received.
 void stash::note_ticket(entry& e) noexcept {
   ticket t;
   if (read(e.bytes, e.size, peers_.job().size, peers_.slots(), t) != status::ok) return;

@@ -29,7 +29,7 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     const auto published = [&](std::int32_t j) { return cut(ring.in_place(ring.room(), c), j); };
     const bool opens = !p.mapped || c == 0;
     const bool again = ring.again(c);
-    // What was in the chunk's place before has been read: first the root's, then the leaders'.
+    // The chunk that was in this place before has been read: first the root's, then the leaders'.
     if (leads && place == 0 && !p.mapped && again) b.signal(p.root);
     if (!b.is_root() && again) b.signal(own.leaders());
     for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {

@@ -47,7 +47,7 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
     };
     const bool opens = !p.mapped || c == 0;
     const bool again = ring.again(c);
-    // What was in the chunk's place before has been read: what was published, then the sum.
+    // The chunk that was in this place before has been read: what was published, then the sum.
     if (leads && !p.mapped && again) b.signal(members);
     if (b.is_root() && again) b.signal(own.leaders());
     for (std::int32_t j = 0; j < map.rails; ++j) {

@@ -16,8 +16,8 @@
 // added.
 //
 // Errors ride along: a rank that has failed sends empty blocks, and one that receives a block
-// shorter than it should be has failed. What comes to a rank that has failed lands in memory that
-// the room has for it.
+// shorter than it should be has failed. Messages to a rank that has failed land in memory that the
+// room has for them.
 //
 // Whatever throws std::bad_alloc has changed nothing, and can be called again.
 #pragma once

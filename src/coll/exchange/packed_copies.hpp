@@ -27,8 +27,8 @@ class packed_copies {
   packed_copies() = default;
   packed_copies(const packed_copies&) = delete;
   packed_copies& operator=(const packed_copies&) = delete;
-  /// Waits for kernels of begin() that still use the copies. What streams of the program may still
-  /// do with them is waited for later.
+  /// Waits for kernels of begin() that still use the copies. Work on the copies that streams of the
+  /// program may still have is waited for later.
   ~packed_copies();
 
   // --- of gaps ---

@@ -100,7 +100,7 @@ class builder {
   void publish(piece at) { publish(at, at); }
   void signal(std::int32_t peer);
   void wait(std::int32_t peer);
-  /// What was published may be read by the peer after its await_input. Exposed inputs need neither:
+  /// The peer may read after its await_input what was published. Exposed inputs need neither call:
   /// they may be read from the start.
   void offer_input(std::int32_t peer);
   void await_input(std::int32_t peer);
