@@ -52,6 +52,12 @@ bool receiver_takes_it(const ticket::message& m, int peer) noexcept {
          m.payload.bytes <= limit_to(m.payload.where, peer);
 }
 
+// What may go as one (rdma, direct) is packed as a whole.
+bool goes_in_blocks(const ticket::message& m, int peer) noexcept {
+  return peer >= 0 && !ticket::peers().near(peer) &&
+         path::intent::only_blocks(peer, m.payload.bytes);
+}
+
 /// What holds all blocks: they may lie in several chunks.
 device::pointer_info reached(const pt2pt::send_args& a, const datatype::layout& l,
                              const ticket::message& m) noexcept {
@@ -59,6 +65,19 @@ device::pointer_info reached(const pt2pt::send_args& a, const datatype::layout& 
   const auto* lowest = static_cast<const std::byte*>(a.buffer) + l.true_lower_bound;
   const std::int64_t reach = l.true_extent + (a.count - 1) * l.extent;
   return memory::holding(m.payload.where, m.info, lowest, static_cast<std::size_t>(reach));
+}
+
+bool stays_for_receiver(const pt2pt::send_args& a, const datatype::layout& l, int peer,
+                        ticket::message& m, datatype::strided& shape) noexcept {
+  if (!l.regular || !m.info.exportable || !config().ipc) return false;
+  shape = datatype::strided_of(l, m.payload.data, static_cast<std::uint64_t>(a.count));
+  const device::pointer_info whole = reached(a, l, m);
+  if (!shape.within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes, whole.base,
+                    whole.bytes) ||
+      !receiver_takes_it(m, peer))
+    return false;
+  m.info = whole;
+  return true;
 }
 
 }  // namespace
@@ -75,17 +94,10 @@ path::send_end end_of(ticket::message& m, pt2pt::send_mode mode, int peer) noexc
 
 bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
                     ticket::message& m) noexcept {
-  if (!l.regular || a.mode == pt2pt::send_mode::buffered || !m.info.exportable || !config().ipc)
-    return false;
-  const auto count = static_cast<std::uint64_t>(a.count);
-  const datatype::strided shape = datatype::strided_of(l, m.payload.data, count);
-  const device::pointer_info whole = reached(a, l, m);
-  if (!shape.within(reinterpret_cast<std::uintptr_t>(m.payload.data), m.payload.bytes, whole.base,
-                    whole.bytes))
-    return false;
+  if (a.mode == pt2pt::send_mode::buffered) return false;
   const int peer = host_mpi::world_rank(ticket::job(), a.comm, a.destination);
-  if (!receiver_takes_it(m, peer)) return false;
-  m.info = whole;
+  datatype::strided shape{};
+  if (!goes_in_blocks(m, peer) && !stays_for_receiver(a, l, peer, m, shape)) return false;
   path::send_end end = end_of(m, a.mode, peer);
   if (path::choose_eager(end)) return false;
   m.strided.emplace(datatype::hold(&l), a.buffer, a.count, shape);

@@ -45,13 +45,17 @@ intent intent::of(int peer, std::size_t bytes) noexcept {
   return i;
 }
 
-pipelined_send::pipelined_send(const wire& w, const region& from, const intent& meant) noexcept
+bool intent::only_blocks(int peer, std::size_t bytes) noexcept {
+  return !direct::serves() && !rdma::serves(peer, bytes);
+}
+
+pipelined_send::pipelined_send(const wire& w, block_end&& from, const intent& meant) noexcept
     : wire_(w),
-      from_(from),
-      plan_(plan_of(from.bytes)),
+      from_(std::move(from)),
+      plan_(plan_of(from_.bytes())),
       meant_(meant),
       decided_(!meant.announces()),
-      copies_(from.where, memory::stream_role::out) {
+      copies_(from_.where(), memory::stream_role::out) {
   pmpi::Irecv(&answer_, sizeof answer_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
@@ -82,11 +86,12 @@ status pipelined_send::decide() noexcept {
   if (hands_over)
     choice_.how = protocol_choice::direct;
   else
-    mover_ = choose_rdma(wire_, from_, answer_.target, may_reach && answer_.writable, choice_);
+    mover_ = choose_rdma(wire_, from_.contiguous(), answer_.target, may_reach && answer_.writable,
+                         choice_);
   if (pmpi::Isend(&choice_, sizeof choice_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
                   &choice_request_) != MPI_SUCCESS)
     return status::host_mpi_error;
-  if (hands_over) mover_ = send_direct(wire_, from_);  // after its choice
+  if (hands_over) mover_ = send_direct(wire_, from_.contiguous());  // after its choice
   return status::ok;
 }
 
@@ -99,12 +104,13 @@ status pipelined_send::poll_mover() noexcept {
                                                    : status::would_block;
 }
 
-// The number of blocks that may be started now.
+// The number of blocks that may be started now. With gaps each block that is pushed may take
+// temporary device memory until it is copied.
 std::size_t pipelined_send::room() const noexcept {
   const std::size_t left = plan_.count() - copies_.started();
-  if (pushes_) return left;
-  const std::size_t busy = filling_.size() + flying_.size();
-  if (asked_) return busy < depth() ? std::min(left, depth() - busy) : 0;
+  if (pushes_ && !from_.has_gaps()) return left;
+  const std::size_t busy = filling_.size() + (pushes_ ? 0 : flying_.size());
+  if (asked_ || pushes_) return busy < depth() ? std::min(left, depth() - busy) : 0;
   return decided_ && copies_.started() == 0 && early_blocks_ < most_early_blocks ? 1 : 0;
 }
 
@@ -114,13 +120,14 @@ status pipelined_send::fill() noexcept {
     flight f{{}, nullptr, MPI_REQUEST_NULL};
     auto* to = static_cast<std::byte*>(rest_.data()) + (plan_.offset(k) - rest_at_);
     if (!pushes_) {
-      auto block = memory::buffer::host(plan_.size(k), from_.where.owner, true);
+      auto block = memory::buffer::host(plan_.size(k), from_.where().owner, true);
       TELPHER_TRY(block);
       f.block = std::move(*block);
       to = static_cast<std::byte*>(f.block.data());
     }
     f.data = to;
-    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k)));
+    const bool pinned = pushes_ ? rest_.pinned() : f.block.pinned();
+    TELPHER_TRY(from_.read(plan_.offset(k), plan_.size(k), to, pinned, copies_));
     if (k == 0 && !asked_) ++early_blocks_;
     filling_.push_back(std::move(f));
   }
@@ -211,14 +218,15 @@ status pipelined_send::poll() noexcept {
 
 void pipelined_send::learn() const noexcept {
   if (!meant_.tried || pushes_ || meant_.rdma) return;
-  direct::learn(from_.bytes, *meant_.tried, now_ns() - since_ns_);
+  direct::learn(from_.bytes(), *meant_.tried, now_ns() - since_ns_);
 }
 
 status pipelined_send::push() noexcept {
   if (pushes_) return status::ok;
-  rest_at_ = copies_.started() < plan_.count() ? plan_.offset(copies_.started()) : from_.bytes;
-  if (rest_at_ < from_.bytes) {
-    TELPHER_TRY(memory::buffer::host(from_.bytes - rest_at_, from_.where.owner).into(rest_));
+  const std::size_t bytes = from_.bytes();
+  rest_at_ = copies_.started() < plan_.count() ? plan_.offset(copies_.started()) : bytes;
+  if (rest_at_ < bytes) {
+    TELPHER_TRY(memory::buffer::host(bytes - rest_at_, from_.where().owner).into(rest_));
     rest_.filled();
     held_bytes_ += rest_.size();
   }
@@ -228,15 +236,15 @@ status pipelined_send::push() noexcept {
 
 // --- receiver ---
 
-pipelined_receive::pipelined_receive(const wire& w, const region& to, bool announced) noexcept
+pipelined_receive::pipelined_receive(const wire& w, block_end&& to, bool announced) noexcept
     : wire_(w),
-      to_(to),
-      plan_(plan_of(to.bytes)),
+      to_(std::move(to)),
+      plan_(plan_of(to_.bytes())),
       chosen_(!announced),
-      copies_(to.where, memory::stream_role::in) {
+      copies_(to_.where(), memory::stream_role::in) {
   answer_ = {reply_magic, 0, {}};
   if (announced) {
-    target_ = reachable::of(to);
+    target_ = reachable::of(to_.contiguous());
     if (target_) answer_ = {reply_magic, 1, target_.name()};
     pmpi::Irecv(&choice_, sizeof choice_, MPI_BYTE, w.peer, w.block_tag(), w.control,
                 &choice_request_);
@@ -251,22 +259,22 @@ pipelined_receive::~pipelined_receive() {
 status pipelined_receive::read_choice() noexcept {
   if (chosen_) return status::ok;
   TELPHER_TRY(test(choice_request_));
-  if (choice_.how == protocol_choice::direct && !to_.data) {
-    auto b = memory::buffer::host(to_.bytes, nullptr);
+  if (choice_.how == protocol_choice::direct && to_.drops()) {
+    auto b = memory::buffer::host(to_.bytes(), nullptr);
     if (!b) return status::would_block;  // the sender waits; try again at the next poll
     nowhere_ = std::move(*b);
-    to_.data = static_cast<std::byte*>(nowhere_.data());
+    to_.set_contiguous(static_cast<std::byte*>(nowhere_.data()));
   }
   chosen_ = true;
   clock_.moved();
   if (choice_.how == protocol_choice::blocks) return status::ok;
   if (choice_.how == protocol_choice::direct) {
-    mover_ = receive_direct(wire_, to_);
+    mover_ = receive_direct(wire_, to_.contiguous());
     return status::ok;
   }
   if ((choice_.how != protocol_choice::read && choice_.how != protocol_choice::write) || !target_)
     return status::corrupt;
-  mover_ = accept_rdma(wire_, to_.bytes, std::move(target_), choice_);
+  mover_ = accept_rdma(wire_, to_.bytes(), std::move(target_), choice_);
   return status::ok;
 }
 
@@ -282,12 +290,14 @@ status pipelined_receive::poll_mover() noexcept {
 status pipelined_receive::post() noexcept {
   while (next_ < plan_.count() && posted_.size() + landing_.size() < depth()) {
     flight f{{}, MPI_REQUEST_NULL, next_};
-    std::byte* into = to_.data ? to_.data + plan_.offset(next_) : nullptr;
-    if (!into || to_.where.on_device()) {
-      auto block = memory::buffer::host(plan_.size(next_), to_.where.owner, true);
+    std::byte* into = nullptr;
+    if (to_.drops() || to_.where().on_device()) {
+      auto block = memory::buffer::host(plan_.size(next_), to_.where().owner, true);
       TELPHER_TRY(block);
       f.block = std::move(*block);
       into = static_cast<std::byte*>(f.block.data());
+    } else {
+      into = to_.contiguous().data + plan_.offset(next_);
     }
     if (pmpi::Irecv(into, static_cast<int>(plan_.size(next_)), MPI_BYTE, wire_.peer,
                     wire_.block_tag(), wire_.control, &f.request) != MPI_SUCCESS)
@@ -306,10 +316,11 @@ status pipelined_receive::land() noexcept {
     if (s == status::would_block) break;
     TELPHER_TRY(s);
     clock_.moved();
-    if (to_.data && bytes != plan_.size(f.index)) return status::device_error;  // the sender failed
-    if (to_.where.on_device()) {
-      TELPHER_TRY(
-          copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
+    if (!to_.drops() && bytes != plan_.size(f.index))
+      return status::device_error;  // the sender failed
+    if (to_.where().on_device()) {
+      TELPHER_TRY(to_.write(plan_.offset(f.index), plan_.size(f.index), f.block.data(),
+                            f.block.pinned(), copies_));
       landing_.push_back(std::move(f.block));
     } else {
       ++landed_;
@@ -323,7 +334,7 @@ status pipelined_receive::land() noexcept {
 status pipelined_receive::advance_blocks() noexcept {
   const status posted = post();
   TELPHER_TRY(land());
-  if (!to_.where.on_device()) return posted;
+  if (!to_.where().on_device()) return posted;
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
   for (; landed_ < *finished; ++landed_) landing_.pop_front();
@@ -337,7 +348,7 @@ void pipelined_receive::fail(status why) noexcept {
   copies_.stop();
   landed_ += landing_.size();
   landing_.clear();
-  to_ = {{}, nullptr, to_.bytes};
+  to_.drop();
 }
 
 status pipelined_receive::poll() noexcept {

@@ -2,7 +2,9 @@
 // pipelined: between nodes. The receiver answers the ticket with a small reply on the private
 // communicator. Then the blocks of the plan travel there, from pinned blocks to pinned blocks, with
 // the tag that belongs to the ticket's reply tag. Copies at both ends overlap with them. The sender
-// copies its first block to the host while the ticket and the reply are in flight.
+// copies its first block to the host while the ticket and the reply are in flight. Where
+// the program's buffer has gaps, kernels pack blocks into the pinned ones, and unpack them out of
+// them.
 //
 // A sender that must not wait (its receiver is silent, or the sender is about to block in the host
 // MPI) pushes: it copies the rest to host memory and sends every block as soon as it is there,
@@ -22,6 +24,7 @@
 #include <optional>
 
 #include "host_mpi/host_mpi.hpp"
+#include "path/block_end.hpp"
 #include "path/block_plan.hpp"
 #include "path/direct.hpp"
 #include "path/rdma.hpp"
@@ -51,6 +54,8 @@ struct intent {
   std::optional<measured_choice::way> tried;  // blocks or path/direct.hpp, if both can serve
 
   static intent of(int peer, std::size_t bytes) noexcept;
+  /// Whether such messages go in blocks whatever `of` would say, which may measure.
+  static bool only_blocks(int peer, std::size_t bytes) noexcept;
   /// Whether a choice of the protocol precedes the bytes; the ticket says so.
   bool announces() const noexcept { return rdma || hands_over(); }
   bool hands_over() const noexcept { return tried == measured_choice::second; }
@@ -59,7 +64,8 @@ struct intent {
 /// The sender's half. Posts the receive of the reply on construction, before the ticket is sent.
 class pipelined_send final : public transfer {
  public:
-  pipelined_send(const wire& w, const region& from, const intent& meant) noexcept;
+  /// If a choice of the protocol precedes the bytes, `from` has no gaps.
+  pipelined_send(const wire& w, block_end&& from, const intent& meant) noexcept;
   ~pipelined_send() override;
   /// ok, or the error of this end, when every block was sent and the receiver has answered.
   status poll() noexcept override;
@@ -109,7 +115,7 @@ class pipelined_send final : public transfer {
   void learn() const noexcept;
 
   wire wire_;
-  region from_;
+  block_end from_;
   block_plan plan_;
   clear_to_send answer_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
@@ -136,11 +142,11 @@ class pipelined_send final : public transfer {
   static inline std::size_t early_blocks_ = 0;  // started before their receiver has answered
 };
 
-/// The receiver's half. Sends the reply on construction. If `to` has no address, the bytes are
-/// dropped.
+/// The receiver's half. Sends the reply on construction.
 class pipelined_receive final : public transfer {
  public:
-  pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
+  /// `announced`: the sender's choice comes first. Then `to` has no gaps.
+  pipelined_receive(const wire& w, block_end&& to, bool announced) noexcept;
   ~pipelined_receive() override;
   /// ok, or the error of either end, when every block has arrived.
   status poll() noexcept override;
@@ -164,7 +170,7 @@ class pipelined_receive final : public transfer {
   void fail(status why) noexcept;
 
   wire wire_;
-  region to_;
+  block_end to_;
   block_plan plan_;
   clear_to_send answer_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;

@@ -17,40 +17,28 @@ constexpr std::size_t most_ring_blocks = 4;
 
 status block_copies::start(void* to, const void* from, std::size_t bytes,
                            std::size_t uncut) noexcept {
-  if (mover_.on_device()) {
-    if (const status s = enqueue(to, from, bytes, uncut); s != status::ok) {
-      stop();  // also what was already started of this block
-      return s;
-    }
-  } else {
+  if (!mover_.on_device()) {
     std::memcpy(to, from, bytes);
     ++finished_;
+    ++started_;
+    return status::ok;
   }
-  ++started_;
-  return status::ok;
-}
-
-status block_copies::enqueue(void* to, const void* from, std::size_t bytes,
-                             std::size_t uncut) noexcept {
-  auto s = memory::stream(mover_, role_);
-  TELPHER_TRY(s);
-  auto e = memory::pooled_event::acquire(mover_);
-  TELPHER_TRY(e);
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t n = std::min(bytes - done, uncut);
-    TELPHER_TRY(mover_.owner->copy(static_cast<std::byte*>(to) + done,
-                                   static_cast<const std::byte*>(from) + done, n, *s));
-    done += n;
-    uncut = memory::pinned_range::chunk_bytes;
-  }
-  TELPHER_TRY(e->record(*s));
-  running_.push_back(std::move(*e));
-  return status::ok;
+  return start_by([&](device::stream s) noexcept {
+    std::size_t most = uncut;
+    for (std::size_t done = 0; done < bytes;) {
+      const std::size_t n = std::min(bytes - done, most);
+      TELPHER_TRY(mover_.owner->copy(static_cast<std::byte*>(to) + done,
+                                     static_cast<const std::byte*>(from) + done, n, s));
+      done += n;
+      most = memory::pinned_range::chunk_bytes;
+    }
+    return status::ok;
+  });
 }
 
 result<std::size_t> block_copies::finished() noexcept {
   while (!running_.empty()) {
-    const status s = running_.front().query();
+    const status s = running_.front().end.query();
     if (s == status::would_block) break;
     if (s != status::ok) {
       stop();

@@ -23,7 +23,7 @@ namespace telpher::path {
 
 /// Copies of blocks on one stream, finished in order. Host-to-host copies are done at once. After
 /// an error nothing is running, so the memory at both ends may be freed; nothing more may be
-/// started.
+/// started. Kernels that pack or unpack a block may stand in place of copies.
 class block_copies {
  public:
   explicit block_copies(const memory::place& mover, memory::stream_role role) noexcept
@@ -36,6 +36,16 @@ class block_copies {
   /// `uncut` is segment::uncut of the end that lies in a segment.
   status start(void* to, const void* from, std::size_t bytes,
                std::size_t uncut = static_cast<std::size_t>(-1)) noexcept;
+  /// What `enqueue(stream)` has the device do. It may use `through`, which is kept until then.
+  template <class Enqueue>
+  status start_by(const Enqueue& enqueue, memory::buffer through = {}) noexcept {
+    if (const status s = begin(enqueue, through); s != status::ok) {
+      stop();  // also what was already started of this block
+      return s;
+    }
+    ++started_;
+    return status::ok;
+  }
   /// How many blocks have finished since the beginning, in order.
   result<std::size_t> finished() noexcept;
   /// Waits for running copies; for use when something else has failed.
@@ -43,11 +53,25 @@ class block_copies {
   std::size_t started() const noexcept { return started_; }
 
  private:
-  status enqueue(void* to, const void* from, std::size_t bytes, std::size_t uncut) noexcept;
+  struct running {
+    memory::pooled_event end;
+    memory::buffer through;
+  };
+  template <class Enqueue>
+  status begin(const Enqueue& enqueue, memory::buffer& through) noexcept {
+    auto s = memory::stream(mover_, role_);
+    TELPHER_TRY(s);
+    auto e = memory::pooled_event::acquire(mover_);
+    TELPHER_TRY(e);
+    TELPHER_TRY(enqueue(*s));
+    TELPHER_TRY(e->record(*s));
+    running_.push_back({std::move(*e), std::move(through)});
+    return status::ok;
+  }
 
   memory::place mover_;
   memory::stream_role role_;
-  std::deque<memory::pooled_event> running_;
+  std::deque<running> running_;
   std::size_t started_ = 0;
   std::size_t finished_ = 0;
 };

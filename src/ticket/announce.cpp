@@ -53,10 +53,14 @@ status offer::send() noexcept {
   } else {
     t.reply_tag = reply_tag_ = peers_.next_reply_tag();
     const path::region travels = compressed(t);
-    const auto meant = t.coding ? path::intent{} : path::intent::of(peer_, travels.bytes);
+    const auto& gaps = message_.strided;
+    const auto meant = t.coding || gaps ? path::intent{} : path::intent::of(peer_, travels.bytes);
     t.announces = meant.announces();
     remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{peers_.job().control, peer_, t.reply_tag}, travels, meant);
+        path::wire{peers_.job().control, peer_, t.reply_tag},
+        gaps ? path::block_end(travels.where, *gaps->layout, gaps->buffer, travels.bytes)
+             : path::block_end(travels),
+        meant);
   }
   const std::size_t size =
       near && short_will_do(message_.element_bytes) ? short_ticket_bytes : ticket_bytes;

@@ -25,12 +25,13 @@
 
 namespace telpher::ticket {
 
-/// A payload that is not packed, because its receiver may do without.
+/// A payload that is not packed, because its receiver may do without, or because it goes to another
+/// node in blocks, which are packed one by one.
 struct unpacked {
   datatype::hold layout;
   const void* buffer;
   MPI_Count count;
-  datatype::strided shape;
+  datatype::strided shape;  // for a receiver of this node
 };
 
 /// A message in device memory, as the program sent it.

@@ -218,7 +218,7 @@ class receive : public linked_list<receive>::link {
                                           bool gaps, const path::region& to, device::stream s,
                                           bool& unpacks) noexcept;
   status choose_path(const path::region& to) noexcept;
-  status ask_for_blocks(const path::region& to) noexcept;
+  status ask_for_blocks() noexcept;
   void discard(status why) noexcept;
   bool put_refused() const noexcept;
   status scatter() noexcept;

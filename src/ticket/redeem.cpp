@@ -122,9 +122,10 @@ void receive::begin() noexcept {
 }
 
 status receive::claim() noexcept {
+  if (told().slot == no_slot) return ask_for_blocks();
   auto to = destination();
   TELPHER_TRY(to);
-  return told().slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
+  return choose_path(*to);
 }
 
 // To the program's buffer, or, where its blocks and the sender's do not fit together, to contiguous
@@ -189,13 +190,22 @@ status receive::take_from_inbox(const path::slot& cell, const path::region& to) 
   return status::ok;
 }
 
-status receive::ask_for_blocks(const path::region& to) noexcept {
+// Blocks for a device's buffer with gaps are unpacked one by one. Whatever else may come needs
+// contiguous memory.
+status receive::ask_for_blocks() noexcept {
   const path::wire w{peers_.job().control, told().sender, told().reply_tag};
-  if (!told().coding) {
-    more_->transfer = std::make_unique<path::pipelined_receive>(w, to, told().announces);
+  if (where_.on_device() && !one_run() && !told().coding && !told().announces) {
+    more_->transfer = std::make_unique<path::pipelined_receive>(
+        w, path::block_end(where_, *layout_, user_, bytes_), false);
     return status::ok;
   }
-  auto coded = std::make_unique<path::compressed_receive>(told().coding, to);
+  auto to = destination();
+  TELPHER_TRY(to);
+  if (!told().coding) {
+    more_->transfer = std::make_unique<path::pipelined_receive>(w, *to, told().announces);
+    return status::ok;
+  }
+  auto coded = std::make_unique<path::compressed_receive>(told().coding, *to);
   TELPHER_TRY(coded->start(w, told().coded_bytes));
   more_->transfer = std::move(coded);
   return status::ok;

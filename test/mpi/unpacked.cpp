@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Types with gaps whose messages no kernel of the sender packs: the receiver's device takes them
 // out of the sender's buffer. To receivers of every kind, early and late, and with the sender's
-// part where a receiver cannot do without.
+// part where a receiver cannot do without. Between nodes the ends pack and unpack block by block.
 #include <chrono>
 #include <thread>
+#include <tuple>
 
 #include "emulated.hpp"
 #include "paths.hpp"
@@ -46,15 +47,45 @@ datatype irregular() {
           }};
 }
 
-enum class order { together, receiver_late, sender_in_barrier, type_freed };
+/// Large ones that kernels move by units, by rows and by a table; gaps are a small part of them.
+std::vector<datatype> make_large() {
+  std::vector<datatype> list;
+  const auto add = [&](const char* label, const std::function<void(MPI_Datatype*)>& make) {
+    list.emplace_back(label, make);
+  };
+  add("rows", [](MPI_Datatype* t) { MPI_Type_vector(50000, 7, 8, MPI_DOUBLE, t); });
+  add("odd rows", [](MPI_Datatype* t) { MPI_Type_vector(100000, 27, 31, MPI_BYTE, t); });
+  add("box", [](MPI_Datatype* t) {
+    int whole[3] = {100, 70, 61}, part[3] = {97, 67, 59}, start[3] = {2, 1, 1};
+    MPI_Type_create_subarray(3, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, t);
+  });
+  add("table", [](MPI_Datatype* t) {
+    std::vector<int> lengths, places;
+    for (int at = 0; at < 400000; at += lengths.back() + 1 + at % 2) {
+      places.push_back(at);
+      lengths.push_back(20 + at % 13);
+    }
+    MPI_Type_indexed(as_int(places.size()), lengths.data(), places.data(), MPI_DOUBLE, t);
+  });
+  return list;
+}
+
+enum class order { together, receiver_late, sender_in_barrier, type_freed, persistent };
 
 void send(const side& from, const buffer& out, order o, MPI_Datatype* owned) {
   const void* data = const_cast<buffer&>(out).data() + from.where->origin;
-  if (o != order::sender_in_barrier && o != order::type_freed) {
+  if (o == order::together || o == order::receiver_late) {
     MPI_Send(data, from.where->elements, from.type, 1, 5, MPI_COMM_WORLD);
     return;
   }
   MPI_Request r;
+  if (o == order::persistent) {
+    MPI_Send_init(data, from.where->elements, from.type, 1, 5, MPI_COMM_WORLD, &r);
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Request_free(&r);
+    return;
+  }
   MPI_Isend(data, from.where->elements, from.type, 1, 5, MPI_COMM_WORLD, &r);
   if (owned) MPI_Type_free(owned);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -124,11 +155,102 @@ void other_ends(suite& s, const datatype& t, int count, order o) {
   }
 }
 
+// --- in blocks ---
+
+/// A message of its type that needs no device memory but for `tables`, where blocks are pinned;
+/// else that of some blocks, and TELPHER_EMU_MEMORY leaves no room for more.
+void without_room(suite& s, const datatype& t, int tables) {
+  const layout l(t.get(), 1);
+  buffer memory(kind::device, l.span);
+  if (s.rank == 0)
+    put(memory, l, 7);
+  else
+    memory.clear();
+  s.meet(1 - s.rank);
+  const long long launches = counted("launches"), made = counted("mallocs");
+  if (s.rank == 0)
+    MPI_Send(memory.data() + l.origin, 1, t.get(), 1, 5, MPI_COMM_WORLD);
+  else
+    MPI_Recv(memory.data() + l.origin, 1, t.get(), 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  s.expect(counted("launches") >= launches + 4, "a kernel for each block");
+  if (!std::getenv("TELPHER_TEST_EMU_FAULTS"))
+    s.expect(counted("mallocs") <= made + tables, "no device memory for the message");
+  if (s.rank == 0) return;
+  s.expect_none(check(memory, l, 7, l.place.size()));
+  s.expect(last_path() == "pipelined", "moved in blocks");
+}
+
+/// Bytes, and doubles, with gaps between them, that end before, at and behind borders of blocks.
+void at_borders(suite& s, std::size_t block) {
+  for (const auto& [basic, size, extent] : {std::tuple(MPI_BYTE, std::size_t{1}, MPI_Aint{3}),
+                                            std::tuple(MPI_DOUBLE, std::size_t{8}, MPI_Aint{24})}) {
+    const datatype apart("apart", [&, b = basic, e = extent](MPI_Datatype* t) {
+      MPI_Type_create_resized(b, 0, e, t);
+    });
+    const datatype triples("triples", [&, b = basic](MPI_Datatype* t) {
+      int lengths[2] = {1, 2}, places[2] = {0, 3};
+      MPI_Type_indexed(2, lengths, places, b, t);
+    });
+    for (const std::size_t half_blocks : {1u, 2u, 3u, 4u, 5u, 9u})
+      for (const int more : {-1, 0, 1}) {
+        const int count = as_int(half_blocks * block / 2 / size) + more;
+        s.note("%d elements of %zu bytes", count, size);
+        const layout single(apart.get(), count), flat(basic, count);
+        const layout triple(triples.get(), (count + 2) / 3);
+        const side with_gaps{kind::device, apart.get(), &single};
+        transfer(s, with_gaps, with_gaps, order::together);
+        transfer(s, with_gaps, {kind::device, basic, &flat}, order::together);
+        transfer(s, {kind::device, basic, &flat}, {kind::device, triples.get(), &triple},
+                 order::together, 1);
+      }
+  }
+}
+
+/// What is too long for its receiver is dropped; the next message is as good as ever.
+void too_long(suite& s, const datatype& t) {
+  const layout l(t.get(), 2);
+  const side end{kind::device, t.get(), &l};
+  buffer memory(kind::device, l.span);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (s.rank == 0) {
+    put(memory, l, 3);
+    s.expect_class(MPI_Send(memory.data() + l.origin, 2, t.get(), 1, 5, MPI_COMM_WORLD),
+                   MPI_SUCCESS, "the send");
+  } else {
+    memory.clear();
+    s.expect_class(
+        MPI_Recv(memory.data() + l.origin, 1, t.get(), 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        MPI_ERR_TRUNCATE, "the receive");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  transfer(s, end, end, order::together);
+}
+
+void in_blocks(suite& s) {
+  const std::vector<datatype> large = make_large();
+  for (const datatype& t : large)
+    s.run(std::string("without room, ") + t.label(),
+          [&] { without_room(s, t, &t == &large.back()); });
+  s.run("at borders", [&] { at_borders(s, 4096); });
+  for (const datatype& t : large)
+    s.run(std::string("large, ") + t.label(), [&] {
+      const layout l(t.get(), 1);
+      const side end{kind::device, t.get(), &l}, host{kind::host, t.get(), &l};
+      for (const order o : {order::together, order::receiver_late, order::sender_in_barrier,
+                            order::type_freed, order::persistent})
+        transfer(s, end, end, o);
+      transfer(s, end, host, order::together);
+      transfer(s, host, end, order::together);
+    });
+  s.run("too long", [&] { too_long(s, large.front()); });
+}
+
 void all_cases(suite& s) {
   const char* forced = std::getenv("TELPHER_PATH");
   const std::vector<datatype> grids = make_grids();
   const datatype inner = columns();
-  if (s.opt.device && (!forced || std::string_view(forced) == "ipc_unpack")) {
+  const bool near = !std::getenv("TELPHER_TEST_PRETENDED_NODES");
+  if (s.opt.device && near && (!forced || std::string_view(forced) == "ipc_unpack")) {
     for (const datatype& t : grids)
       s.run(std::string("nothing packed, ") + t.label(), [&] { nothing_packed(s, t, 1); });
     s.run("nothing packed, columns", [&] { nothing_packed(s, inner, 60); });
@@ -141,6 +263,7 @@ void all_cases(suite& s) {
     s.run(std::string(label) + ", face", [&] { other_ends(s, grids.back(), 2, o); });
     s.run(std::string(label) + ", columns", [&] { other_ends(s, inner, 60, o); });
   }
+  if (s.opt.device && !near) in_blocks(s);
 }
 
 }  // namespace
