@@ -72,7 +72,7 @@ status bounce(ticket::message& m, stream::work_before& before) noexcept {
 // Waits for the payload.
 status complete(ticket::message& m) noexcept {
   status s = wait_for(m.ready);
-  if (s == status::ok && m.strided) {
+  if (s == status::ok && m.in_place) {
     s = pack_after_all(m);
     if (const status packed = wait_for(m.ready); s == status::ok) s = packed;
   }
@@ -133,8 +133,8 @@ status pack(const send_args& a, const datatype::layout& l, const memory::place& 
   return recorded;
 }
 
-// The bytes of a device message: the buffer itself, a packed copy on the device, or blocks that the
-// receiver's device takes out of the buffer.
+// The bytes of a device message: the buffer itself, a packed copy on the device, or what stays in
+// the buffer, with its gaps, until it is sent (unpacked_send.hpp).
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
   if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
@@ -219,14 +219,14 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
                                             bool for_program, int* rc) noexcept {
   const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
   path::send_end end = end_of(m, mode, peer);
-  if (const path::record* by = m.strided ? nullptr : path::choose_eager(end))
+  if (const path::record* by = m.in_place ? nullptr : path::choose_eager(end))
     return send_eager(call, mode, m, *by, end, rc);
   const MPI_Comm comm = m.comm;
   auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
   status s = o->send();
   if (s == status::would_block || s == status::not_supported) {
     m = o->take_back();
-    if (m.strided && failed(s = complete(m))) {
+    if (m.in_place && failed(s = complete(m))) {
       *rc = entry::fail(comm, call, s, "packing the send buffer");
       return nullptr;
     }
@@ -271,7 +271,7 @@ std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&&
   status s = gather(a, std::move(o), m);
   // A call that waits for the message in the end may as well wait for its packing: what is small
   // takes the shorter way then.
-  if (s == status::ok && may_wait && !m.strided && path::eager_size(m.payload.bytes))
+  if (s == status::ok && may_wait && !m.in_place && path::eager_size(m.payload.bytes))
     s = complete(m);
   if (s != status::ok) {
     *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);

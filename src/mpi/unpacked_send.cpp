@@ -100,14 +100,14 @@ bool leave_unpacked(const pt2pt::send_args& a, const datatype::layout& l,
   if (!goes_in_blocks(m, peer) && !stays_for_receiver(a, l, peer, m, shape)) return false;
   path::send_end end = end_of(m, a.mode, peer);
   if (path::choose_eager(end)) return false;
-  m.strided.emplace(datatype::hold(&l), a.buffer, a.count, shape);
+  m.in_place.emplace(datatype::hold(&l), a.buffer, a.count, shape);
   return true;
 }
 
 status pack_after_all(ticket::message& m) noexcept {
   TELPHER_TRY(ticket::start_packing(m, m.packed, m.ready));
-  m.packs = std::move(m.strided->layout);
-  m.strided.reset();
+  m.packs = std::move(m.in_place->layout);
+  m.in_place.reset();
   m.payload.data = static_cast<std::byte*>(m.packed.data());
   return memory::describe(m.payload.where, m.packed.data()).into(m.info);
 }

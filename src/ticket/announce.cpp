@@ -53,7 +53,7 @@ status offer::send() noexcept {
   } else {
     t.reply_tag = reply_tag_ = peers_.next_reply_tag();
     const path::region travels = compressed(t);
-    const auto& gaps = message_.strided;
+    const auto& gaps = message_.in_place;
     const auto meant = t.coding || gaps ? path::intent{} : path::intent::of(peer_, travels.bytes);
     t.announces = meant.announces();
     remote_ = std::make_unique<path::pipelined_send>(
@@ -96,8 +96,8 @@ status offer::take_slot() noexcept {
   if (d.number == 0 || use_.described != d.number) cell_->payload = d.memory;
   use_.described = d.number;
   cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
-  cell_->is_strided = message_.strided.has_value();
-  if (message_.strided) cell_->shape = message_.strided->shape;
+  cell_->is_strided = message_.in_place.has_value();
+  if (message_.in_place) cell_->shape = message_.in_place->shape;
   exportable_ = d.memory.exportable;
   const bool prepares = message_.ready || message_.by_stream;
   cell_->set(use_.epoch, prepares ? path::slot_state::preparing : path::slot_state::offered);

@@ -121,7 +121,7 @@ void offer::end_copy(status copied) noexcept {
 }
 
 status start_packing(const message& m, memory::buffer& to, memory::pooled_event& done) noexcept {
-  const unpacked& u = *m.strided;
+  const unpacked& u = *m.in_place;
   const memory::place& where = m.payload.where;
   TELPHER_TRY(memory::buffer::device(where, m.payload.bytes).into(to));
   const auto s = memory::stream(where, memory::stream_role::kernel);
@@ -139,11 +139,11 @@ status start_packing(const message& m, memory::buffer& to, memory::pooled_event&
 
 // Makes the payload contiguous, if it is not. would_block: the device is at it.
 status offer::pack() noexcept {
-  if (!message_.strided) return status::ok;
+  if (!message_.in_place) return status::ok;
   if (!packing_) TELPHER_TRY(start_packing(message_, message_.packed, packing_));
   TELPHER_TRY(packing_.query());
   packing_ = {};
-  message_.strided.reset();
+  message_.in_place.reset();
   message_.payload.data = static_cast<std::byte*>(message_.packed.data());
   return status::ok;
 }

@@ -37,13 +37,13 @@ struct unpacked {
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
-  device::pointer_info info;        // of the payload's address
-  memory::cached_pointer cached;    // of the program's buffer, until the send is complete
-  memory::buffer packed;            // keeps the payload alive where it is a packed copy
-  memory::pooled_event ready;       // if any: the payload is complete once this event has passed
-  datatype::hold packs;             // the layout that the packing reads, until `ready` has passed
-  std::optional<unpacked> strided;  // `payload` then names its first block only
-  int destination;                  // rank in comm
+  device::pointer_info info;         // of the payload's address
+  memory::cached_pointer cached;     // of the program's buffer, until the send is complete
+  memory::buffer packed;             // keeps the payload alive where it is a packed copy
+  memory::pooled_event ready;        // if any: the payload is complete once this event has passed
+  datatype::hold packs;              // the layout that the packing reads, until `ready` has passed
+  std::optional<unpacked> in_place;  // `payload` then names its first block only
+  int destination;                   // rank in comm
   int tag;
   MPI_Comm comm;
   std::size_t element_bytes;  // of the datatype; 0: its basic types are not known
