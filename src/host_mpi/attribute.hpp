@@ -10,9 +10,24 @@
 #include <memory>
 #include <mutex>
 
+#include "base/thread_local.hpp"
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::host_mpi {
+
+/// While it lives, what this thread makes of a communicator is no duplicate, and must get no
+/// attribute of ours. Open MPI 5.0 copies the parent's attributes in MPI_Comm_create_group.
+class no_duplicate {
+ public:
+  no_duplicate() noexcept { ++alive; }
+  ~no_duplicate() { --alive; }
+  no_duplicate(const no_duplicate&) = delete;
+  no_duplicate& operator=(const no_duplicate&) = delete;
+  static bool being_made() noexcept { return alive > 0; }
+
+ private:
+  static inline constinit thread_local TELPHER_NEAR_TLS int alive = 0;
+};
 
 /// A key made at first use; it lasts until the job is left.
 class attribute_key {
@@ -34,10 +49,8 @@ class attribute_key {
   attribute_key* next_ = nullptr;  // of those that were made
 };
 
-/// What a duplicate of the communicator gets.
-enum class copies { none, shared };
-
-template <class T, copies Copies = copies::none>
+/// A duplicate of the communicator gets a copy where T::passes_on() says so, else nothing.
+template <class T>
 class comm_attribute {
  public:
   T* find(MPI_Comm comm) noexcept { return static_cast<T*>(key_.get(comm)); }
@@ -48,8 +61,10 @@ class comm_attribute {
  private:
   static int copy(MPI_Comm, int, void*, void* value, void* fresh, int* flag) {
     *flag = 0;
-    if constexpr (Copies == copies::shared) {
-      *static_cast<T**>(fresh) = new T(*static_cast<T*>(value));
+    if constexpr (requires(T & v) { v.passes_on(); }) {
+      T& there = *static_cast<T*>(value);
+      if (no_duplicate::being_made() || !there.passes_on()) return MPI_SUCCESS;
+      *static_cast<T**>(fresh) = new T(there);
       *flag = 1;
     }
     return MPI_SUCCESS;

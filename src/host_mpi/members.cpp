@@ -17,6 +17,7 @@ namespace {
 struct members {
   std::vector<int> ranks;
   bool ours = false;
+  bool before_job = false;  // the communicator was made before the job was joined
 };
 
 std::vector<int> translate(MPI_Group& group, MPI_Group job_group) {
@@ -36,7 +37,7 @@ members all_outside(MPI_Comm comm) {
   int inter = 0, n = 0;
   pmpi::Comm_test_inter(comm, &inter);
   inter ? pmpi::Comm_remote_size(comm, &n) : pmpi::Comm_size(comm, &n);
-  return {std::vector<int>(static_cast<std::size_t>(n), -1), false};
+  return {std::vector<int>(static_cast<std::size_t>(n), -1), false, true};
 }
 
 members members_of(const job& j, MPI_Comm comm) {
@@ -62,16 +63,17 @@ members members_of(const job& j, MPI_Comm comm) {
 
 // --- the table ---
 
-// A translation lives as long as its communicator: it hangs on it. Duplicates share it, because
-// what was made before the job was joined is outside, with its duplicates, whenever they are used.
+// A translation lives as long as its communicator: it hangs on it. What was made before the job was
+// joined is outside, with its duplicates, whenever they are used. So these share it.
 using member_list = std::shared_ptr<const members>;
 struct translation {
   explicit translation(member_list m) noexcept : of(std::move(m)) {}
   translation(const translation&) = default;
   ~translation();
+  bool passes_on() const noexcept { return of->before_job; }
   member_list of;
 };
-host_mpi::comm_attribute<translation, copies::shared> translations;
+host_mpi::comm_attribute<translation> translations;
 
 // Counts the translations that were dropped. A thread's cached translation is valid while this is
 // unchanged.

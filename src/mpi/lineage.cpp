@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/lasting.hpp"
+#include "host_mpi/attribute.hpp"
 #include "host_mpi/error.hpp"
 #include "ticket/progress.hpp"
 
@@ -31,6 +32,8 @@ struct mark {
 int key = MPI_KEYVAL_INVALID;
 
 int name_duplicate(MPI_Comm, int, void*, void* parent, void* child, int* flag) {
+  *flag = 0;
+  if (host_mpi::no_duplicate::being_made()) return MPI_SUCCESS;
   mark* const from = static_cast<mark*>(parent);
   *static_cast<mark**>(child) = new mark{mix(from->name, ++from->children)};
   *flag = 1;

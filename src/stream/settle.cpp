@@ -13,6 +13,7 @@
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/attribute.hpp"
 #include "memory/memory.hpp"
 #include "stream/proxy.hpp"
 
@@ -54,6 +55,8 @@ void count(void* native, int by) noexcept {
 // --- attributes ---
 
 int copy_attribute(MPI_Comm, int key, void*, void* value, void* copied, int* flag) {
+  *flag = 0;
+  if (host_mpi::no_duplicate::being_made()) return MPI_SUCCESS;
   const auto& from = *static_cast<const named*>(value);
   *static_cast<void**>(copied) = new named(from);
   *flag = 1;

@@ -4,6 +4,7 @@
 // the handle of another one.
 #include "behind.hpp"
 #include "collective.hpp"
+#include "mpi_4.hpp"
 
 namespace {
 
@@ -229,6 +230,55 @@ void check_handles(suite& w) {
   if (w.rank == 0) std::printf("# handles of freed communicators came again %d times\n", again);
 }
 
+/// All but the first rank make it by themselves, so its ranks are others than the parent's of the
+/// same numbers. What the first rank makes later has the same name at all ranks: partitioned
+/// communication depends on it.
+void check_subgroup(suite& w) {
+  constexpr int count = 3000;
+  for (int round = 0; round < 3; ++round) {
+    w.note("round %d", round);
+    MPI_Group all, others;
+    const int first = 0;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_excl(all, 1, &first, &others);
+    if (w.rank != 0) {
+      MPI_Comm part;
+      MPI_Comm_create_group(MPI_COMM_WORLD, others, round, &part);
+      const int ranks = w.ranks - 1, next = w.rank % ranks, before = (w.rank + ranks - 2) % ranks;
+      buffer out(kinds().back(), count * sizeof(int)), in(kinds().back(), out.bytes());
+      out.fill(static_cast<std::uint64_t>(w.rank));
+      in.clear();
+      for (int i = 0; i < 5; ++i)
+        MPI_Allreduce(out.data(), in.data(), count, MPI_INT, MPI_BAND, part);
+      MPI_Sendrecv(out.data(), count, MPI_INT, next, 1, in.data(), count, MPI_INT, before, 1, part,
+                   MPI_STATUS_IGNORE);
+      w.expect_none(in.compare(static_cast<std::uint64_t>(before + 1), in.bytes()));
+      MPI_Comm_free(&part);
+    }
+    MPI_Group_free(&others);
+    MPI_Group_free(&all);
+#if MPI_TEST_HAS_MPI_4
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (w.rank < 2) {
+      buffer part(kinds().back(), count * sizeof(int));
+      w.rank == 0 ? part.fill(7) : part.clear();
+      MPI_Request r;
+      if (w.rank == 0)
+        MPI_Psend_init(part.data(), 1, count, MPI_INT, 1, 2, copy, MPI_INFO_NULL, &r);
+      else
+        MPI_Precv_init(part.data(), 1, count, MPI_INT, 0, 2, copy, MPI_INFO_NULL, &r);
+      MPI_Start(&r);
+      if (w.rank == 0) MPI_Pready(0, r);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+      if (w.rank == 1) w.expect_none(part.compare(7, part.bytes()));
+      MPI_Request_free(&r);
+    }
+    MPI_Comm_free(&copy);
+#endif
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -238,5 +288,6 @@ int main(int argc, char** argv) {
   w.run("graph", [&] { check_graph(w); });
   w.run("intercommunicator", [&] { check_intercommunicator(w); });
   w.run("handles", [&] { check_handles(w); });
+  w.run("subgroup", [&] { check_subgroup(w); });
   return w.finish();
 }

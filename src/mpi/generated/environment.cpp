@@ -3,6 +3,7 @@
 // Initialization, datatypes, communicators, topologies, processes (chapters 5, 7, 8, 11),
 // in the sections of MPI 4.0.
 #include "datatype/datatype.hpp"
+#include "host_mpi/attribute.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/info_key.hpp"
 #include "mpi/lineage.hpp"
@@ -130,6 +131,7 @@ TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Com
   if (!entry::active())
     return entry::noting(pmpi::Comm_create_group(comm, group, tag, newcomm), newcomm);
   entry::blocking_call guard;
+  const host_mpi::no_duplicate none;
   const int code = entry::noting(pmpi::Comm_create_group(comm, group, tag, newcomm), newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_group(comm, tag), *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
