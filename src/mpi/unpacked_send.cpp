@@ -23,7 +23,7 @@ std::uint64_t limit_to(const memory::place& from, int peer) noexcept {
     std::uint32_t devices = 0;
     std::uint64_t limits = 0;  // so many times the setting
   };
-  constexpr std::uint64_t between_devices = 4;
+  constexpr std::uint64_t between_devices = 2;
   thread_local answer kept[16];
   const path::segment_header& there = ticket::peers().segment_of(peer).header();
   const std::uint32_t devices = std::min<std::uint32_t>(
