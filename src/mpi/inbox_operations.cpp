@@ -269,7 +269,8 @@ void inbox_receive::abandon() noexcept {
     receive().ended_by_stream(status::device_error);
     --ordered;
   } else {
-    ticket::receives().give_up(receive(), status::device_error);
+    receive().give_up(status::device_error);
+    ticket::receives().resume(receive());
   }
   keep_abandoned(std::move(request_));
   taking_->end.set(MPI_ERR_OTHER);

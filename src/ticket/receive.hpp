@@ -119,8 +119,11 @@ class receive : public linked_list<receive>::link {
   bool is_refused() const noexcept;
   /// The buffer may be written.
   void resume() noexcept;
-  /// The buffer is not written any more: what has come, or still comes, is thrown away.
-  void give_up(status why) noexcept;
+  /// The buffer must not be written: after resume() what has come, or still comes, is thrown away.
+  /// Without effect once bytes are on their way.
+  void give_up(status why) noexcept {
+    if (posted() || redeemed()) outcome_ = why;
+  }
   /// The stream's kernel has moved the bytes, or (an error) has given them up.
   void ended_by_stream(status outcome) noexcept;
 

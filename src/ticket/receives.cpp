@@ -77,12 +77,6 @@ void receive_list::resume(receive& r) noexcept {
   if (came) watch(r);
 }
 
-void receive_list::give_up(receive& r, status why) noexcept {
-  const bool came = r.waits_for_stream();
-  r.give_up(why);
-  if (came) watch(r);
-}
-
 void receive_list::forget(receive& r) noexcept {
   if (!r.listed()) return;
   for (auto* list : {&posted_, &copied_, &moving_, &unpacking_}) list->erase(r);

@@ -29,8 +29,6 @@ class receive_list final : public worker {
   bool conclude(std::span<receive* const> these) noexcept;
   /// A held receive (receive::hold) moves on like any other one.
   void resume(receive& r) noexcept;
-  /// The same for receive::give_up.
-  void give_up(receive& r, status why) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
 

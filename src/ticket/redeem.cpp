@@ -99,12 +99,6 @@ void receive::resume() noexcept {
   raw_arrived(landed());
 }
 
-void receive::give_up(status why) noexcept {
-  if (settled() || moving()) return;
-  outcome_ = why;
-  resume();
-}
-
 void receive::ended_by_stream(status outcome) noexcept {
   const path::segment& sender = peers_.segment_of(told().sender);
   sender.answer(sender.cell(told().slot), told().epoch, slot_state::done);

@@ -17,13 +17,13 @@ namespace {
 /// More than what the CPU copies through a window (TELPHER_MAPPED_LIMIT).
 std::vector<datatype> make_grids() {
   std::vector<datatype> list;
-  const auto add = [&](const char* label, const std::function<void(MPI_Datatype*)>& make) {
-    list.emplace_back(label, make);
-  };
-  add("rows of 16", [](MPI_Datatype* t) { MPI_Type_vector(1500, 2, 5, MPI_DOUBLE, t); });
-  add("column of ints", [](MPI_Datatype* t) { MPI_Type_vector(5000, 1, 3, MPI_INT, t); });
-  add("backwards", [](MPI_Datatype* t) { MPI_Type_vector(1500, 3, -7, MPI_DOUBLE, t); });
-  add("face", [](MPI_Datatype* t) {
+  list.emplace_back("rows of 16",
+                    [](MPI_Datatype* t) { MPI_Type_vector(1500, 2, 5, MPI_DOUBLE, t); });
+  list.emplace_back("column of ints",
+                    [](MPI_Datatype* t) { MPI_Type_vector(5000, 1, 3, MPI_INT, t); });
+  list.emplace_back("backwards",
+                    [](MPI_Datatype* t) { MPI_Type_vector(1500, 3, -7, MPI_DOUBLE, t); });
+  list.emplace_back("face", [](MPI_Datatype* t) {
     int whole[3] = {30, 21, 19}, part[3] = {25, 17, 8}, start[3] = {2, 1, 5};
     MPI_Type_create_subarray(3, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, t);
   });
@@ -50,16 +50,14 @@ datatype irregular() {
 /// Large ones that kernels move by units, by rows and by a table; gaps are a small part of them.
 std::vector<datatype> make_large() {
   std::vector<datatype> list;
-  const auto add = [&](const char* label, const std::function<void(MPI_Datatype*)>& make) {
-    list.emplace_back(label, make);
-  };
-  add("rows", [](MPI_Datatype* t) { MPI_Type_vector(50000, 7, 8, MPI_DOUBLE, t); });
-  add("odd rows", [](MPI_Datatype* t) { MPI_Type_vector(100000, 27, 31, MPI_BYTE, t); });
-  add("box", [](MPI_Datatype* t) {
+  list.emplace_back("rows", [](MPI_Datatype* t) { MPI_Type_vector(50000, 7, 8, MPI_DOUBLE, t); });
+  list.emplace_back("odd rows",
+                    [](MPI_Datatype* t) { MPI_Type_vector(100000, 27, 31, MPI_BYTE, t); });
+  list.emplace_back("box", [](MPI_Datatype* t) {
     int whole[3] = {100, 70, 61}, part[3] = {97, 67, 59}, start[3] = {2, 1, 1};
     MPI_Type_create_subarray(3, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, t);
   });
-  add("table", [](MPI_Datatype* t) {
+  list.emplace_back("table", [](MPI_Datatype* t) {
     std::vector<int> lengths, places;
     for (int at = 0; at < 400000; at += lengths.back() + 1 + at % 2) {
       places.push_back(at);
