@@ -73,19 +73,15 @@ class enqueued_with_request final : public stream::operation {
  public:
   enqueued_with_request(Start start, std::shared_ptr<ending> end) noexcept
       : start_(std::move(start)), end_(std::move(end)) {}
-  int begin() noexcept override {
-    const int code = start_(&request_);
-    if (code != MPI_SUCCESS) end_->set(code);
-    return code;
-  }
+  // When the proxy has noted its failure: who sees the request ended finds it at the stream.
+  ~enqueued_with_request() override { end_->set(code_); }
+  int begin() noexcept override { return code_ = start_(&request_); }
   bool poll(int& code) noexcept override {
     int flag = 0;
-    code = requests::test(&request_, &flag, &end_->status);
-    if (!flag && code == MPI_SUCCESS) return false;
-    end_->set(code);
-    return true;
+    code = code_ = requests::test(&request_, &flag, &end_->status);
+    return flag != 0 || code != MPI_SUCCESS;
   }
-  void abandon() noexcept override { end_->set(MPI_ERR_OTHER); }
+  void abandon() noexcept override { code_ = MPI_ERR_OTHER; }
   const char* only_once() const noexcept override {
     return "the stream is being captured, and a replay could not give the program a request: use "
            "calls without one, or persistent requests";
@@ -94,6 +90,7 @@ class enqueued_with_request final : public stream::operation {
  private:
   Start start_;
   std::shared_ptr<ending> end_;
+  int code_ = MPI_SUCCESS;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

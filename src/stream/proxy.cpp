@@ -237,6 +237,7 @@ bool proxy::give_up_failed() noexcept {
   bool any = false;
   for (const memory::place& where : devices_.failed()) {
     const auto give_up = [&](queue& q, item& i) {
+      q.note_failure(device_failed);
       i.op->abandon();
       end(q, i, nullptr, device_failed);
       return any = true;

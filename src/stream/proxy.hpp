@@ -57,8 +57,9 @@
 
 namespace telpher::stream {
 
-/// What is enqueued. The proxy's thread calls begin(), poll() and abandon(); codes are MPI's, 0 is
-/// success.
+/// What is enqueued. The proxy's thread calls begin(), poll() and abandon(), and destroys it when
+/// it is over; codes are MPI's, 0 is success. A failure is noted for the stream before abandon()
+/// and before the destructor, so that a program which learns of it there finds it at the stream.
 class operation {
  public:
   virtual ~operation() = default;
