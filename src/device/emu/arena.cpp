@@ -111,6 +111,12 @@ bool arena::make_heap(int device) noexcept {
     TELPHER_ERROR("cannot map %zu bytes of emulated device memory: %m", heap_bytes_);
     return false;
   }
+  if (config().test_emu_cpu_access &&
+      ::mmap(reinterpret_cast<void*>(alias - window_bytes_), heap_bytes_, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) {
+    TELPHER_ERROR("cannot map emulated device memory for the CPU: %m");
+    return false;
+  }
   h.table = static_cast<std::uint64_t*>(table);
   h.table[0] = h.cookie = random_bits();
   h.pool = range_pool(heap_bytes_);

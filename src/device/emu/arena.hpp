@@ -2,7 +2,8 @@
 // Memory of the emulated devices. One reservation of address space holds the window and, at a fixed
 // distance, the alias:
 //   window   the device addresses that programs get: the heaps of devices 0, 1, ..., then the area
-//            for imports. Never accessible: an accidental CPU access ends in a segmentation fault.
+//            for imports. Not accessible: an accidental CPU access ends in a segmentation fault.
+//            (With TELPHER_TEST_EMU_CPU_ACCESS the heaps are, for programs of test/heap.)
 //   alias    the same layout with the bytes: each heap is a memfd, each import another process's
 //            memfd. Only the emulated engines, kernels and map_for_cpu use it.
 // A heap's memfd ends with a table of generations: one word for each page at which an allocation
