@@ -2,7 +2,6 @@
 #include "host_mpi/job.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +13,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/clock.hpp"
 #include "base/descriptor_broker.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/stall_clock.hpp"
 #include "base/tuning.hpp"
 #include "host_mpi/attribute.hpp"
 #include "host_mpi/error.hpp"
@@ -156,25 +155,22 @@ bool gather(MPI_Comm world, const summary& own, bool all_carry, summary& all) no
   if (pmpi::Iallreduce(&own, &all, summary_words, MPI_INT64_T, MPI_MAX, world, &request) !=
       MPI_SUCCESS)
     return false;
-  const std::uint64_t begin_ns = now_ns();
   const double limit = all_carry ? 0 : config().join_timeout.value;
-  bool said = false;
-  for (int done = 0;;) {
+  stall_clock clock;
+  for (int done = 0;; pause(clock.polls())) {
     if (pmpi::Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (done) return true;
-    ::sched_yield();
-    const double waited = us_since(begin_ns);
-    if (limit > 0 && waited > limit) {
+    if (!clock.read()) continue;
+    if (limit > 0 && clock.waited_us() > limit) {
       TELPHER_ERROR(
           "MPI_Init has waited %.0f s (TELPHER_JOIN_TIMEOUT) for all ranks to say that they carry "
           "Telpher, which some seem not to: %s; the job ends",
-          waited / 1e6, remedy);
+          clock.seconds(), remedy);
       end_program();
     }
-    if (!said && waited > config().stall_warning.value)
+    if (clock.warning_due())
       TELPHER_WARN("MPI_Init has waited %.0f s for all ranks to say that they carry Telpher",
-                   waited / 1e6);
-    said = said || waited > config().stall_warning.value;
+                   clock.seconds());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/pause.hpp"
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
 #include "mpi/enqueued.hpp"
@@ -13,7 +14,6 @@
 #include "mpi/request_kinds.hpp"
 #include "mpi/send.hpp"
 #include "mpi/stream_messages.hpp"
-#include "stream/waiting.hpp"
 
 namespace telpher::mpi {
 
@@ -117,7 +117,7 @@ result<std::unique_ptr<inbox_send>> begin_send(const send_args& a, device::adopt
 class patience {
  public:
   bool lasts() const noexcept { return us_since(since_) < most_us; }
-  void pause() noexcept { telpher::pause(looks_++, stream::nap_ns); }
+  void pause() noexcept { telpher::pause(looks_++); }
 
  private:
   static constexpr double most_us = 5000;

@@ -8,10 +8,10 @@
 
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "base/stall_clock.hpp"
 #include "host_mpi/lifetime.hpp"
 #include "memory/held_streams.hpp"
 #include "mpi/entry.hpp"
-#include "stream/waiting.hpp"
 
 namespace telpher::mpi {
 
@@ -101,16 +101,14 @@ bool in_place_together(operation what) noexcept {
 /// Until the agreement is over; false in the proxy's own thread, which must not wait for itself.
 /// The agreement may wait for what only threads of the program do.
 bool await_answer(const char* call, const repeated& r) noexcept {
-  stream::warning_clock clock;
-  for (int looks = 0; r.see() == state::asked; ++looks) {
+  for (patient_wait wait; r.see() == state::asked;) {
     if (stream::in_proxy()) return false;
     memory::held_streams::instance().make_calls();
-    pause(looks, stream::nap_ns);
-    if (clock.rings())
+    if (wait.pause())
       TELPHER_WARN(
           "%s has waited for %.0f s: the first such call on its communicator has not been "
           "reached by the streams of all ranks",
-          call, clock.seconds());
+          call, wait.seconds());
   }
   return true;
 }

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,10 +12,10 @@
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/recycled.hpp"
+#include "base/stall_clock.hpp"
 #include "base/trace.hpp"
 #include "device/registry.hpp"
 #include "path/exported.hpp"
-#include "path/stall_clock.hpp"
 #include "path/table.hpp"
 
 namespace telpher::path {
@@ -32,8 +31,6 @@ constexpr std::size_t gather_bytes_busy = std::size_t{4} << 20;
 // A link needs as long for this much (11 us) as the host needs for a launch and for finding the
 // rest of a window of messages.
 constexpr std::size_t first_bytes = std::size_t{4} << 20;
-// A small copy ends within some thousand looks; later the CPU may be needed by who makes it.
-constexpr int looks_before_yield = 2000;
 
 lasting<std::vector<std::unique_ptr<copier>>> all;
 
@@ -225,13 +222,11 @@ status copier::copy_by_linger(copy_job& job) noexcept {
   job.started_ns_ = trace::on() ? now_ns() : 0;
   if (!start_linger(job)) return status::not_supported;
   stall_clock clock;
-  for (int looks = 0;; ++looks) {
+  for (;; pause(clock.polls(), brisk)) {
     if (const status s = poll(job); s != status::would_block) return s;
-    if (looks > looks_before_yield) std::this_thread::yield();
-    if (!clock.expired(config().stall_warning)) continue;
-    TELPHER_WARN("a copy of %zu bytes waits for the device, whose kernel for it does not run",
-                 job.bytes);
-    clock.moved();
+    if (clock.warns())
+      TELPHER_WARN("a copy of %zu bytes waits for the device, whose kernel for it does not run",
+                   job.bytes);
   }
 }
 

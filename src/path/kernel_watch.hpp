@@ -4,8 +4,8 @@
 // nothing, and polling its words would never end. So the kernel's stream is queried now and then.
 #pragma once
 
+#include "base/stall_clock.hpp"
 #include "memory/streams.hpp"
-#include "path/stall_clock.hpp"
 
 namespace telpher::path {
 

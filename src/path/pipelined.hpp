@@ -23,12 +23,12 @@
 #include <deque>
 #include <optional>
 
+#include "base/stall_clock.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "path/block_end.hpp"
 #include "path/block_plan.hpp"
 #include "path/direct.hpp"
 #include "path/rdma.hpp"
-#include "path/stall_clock.hpp"
 #include "path/staged.hpp"
 
 namespace telpher::path {

@@ -128,8 +128,8 @@ void relay::fail(const char* what) noexcept {
 
 void relay::warn_if_stalled(bool moved) noexcept {
   if (moved || (first_ == next_ && quiet_.empty()))
-    clock_ = {};
-  else if (clock_.rings())
+    clock_.moved();
+  else if (clock_.warns())
     TELPHER_WARN(
         "%s: %zu commands of this rank's kernels are under way and none has moved for %.0f s; the "
         "oldest is for rank %d",

@@ -26,9 +26,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/stall_clock.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/streams.hpp"
-#include "stream/waiting.hpp"
 
 struct telpher_device_command;
 struct telpher_device_queue;
@@ -129,7 +129,7 @@ class relay {
   std::atomic<std::uint64_t> quiets_wanted_{0}, quiets_done_{0};
   std::uint64_t quiet_under_way_ = 0;
   std::atomic<bool> broken_{false};  // written by the server
-  stream::warning_clock clock_;
+  stall_clock clock_;
 };
 
 /// The thread that serves relays.

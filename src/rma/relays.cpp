@@ -14,6 +14,7 @@
 
 #include "base/blocked_signals.hpp"
 #include "base/lasting.hpp"
+#include "base/pause.hpp"
 #include "memory/held_streams.hpp"
 #include "rma/relay.hpp"
 #include "stream/processors.hpp"
@@ -76,7 +77,7 @@ void run() noexcept {
       const auto held = ticket::progress().lock();
       ticket::progress().poll();
     }
-    pause(idle_passes, stream::nap_ns);
+    pause(idle_passes);
   }
 }
 

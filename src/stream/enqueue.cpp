@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The callers' side: puts an operation into one of the program's streams.
 #include "base/log.hpp"
+#include "base/stall_clock.hpp"
 #include "device/adopted_stream.hpp"
 #include "memory/held_streams.hpp"
 #include "memory/streams.hpp"
 #include "stream/queue.hpp"
-#include "stream/waiting.hpp"
 #include "stream/words.hpp"
 
 namespace telpher::stream {
@@ -56,16 +56,13 @@ std::unique_lock<std::mutex> take_turn(queue& q, bool holds) noexcept {
   const auto full = [&] {
     return holds && !in_proxy() && q.held.load(std::memory_order_acquire) >= most;
   };
-  warning_clock clock;
-  for (;;) {
-    for (int looks = 0; full(); ++looks) {
-      pause(looks, nap_ns);
-      if (clock.rings())
+  for (patient_wait wait;;) {
+    while (full())
+      if (wait.pause())
         TELPHER_WARN(
             "a call that enqueues in stream %p has waited for %.0f s: %d operations that the "
             "stream waits for are not complete (TELPHER_STREAM_AHEAD)",
-            q.id.native, clock.seconds(), most);
-    }
+            q.id.native, wait.seconds(), most);
     std::unique_lock turn(q.order_mutex);
     if (!full()) return turn;
   }

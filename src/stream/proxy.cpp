@@ -12,12 +12,12 @@
 #include "base/blocked_signals.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "base/stall_clock.hpp"
 #include "memory/held_streams.hpp"
 #include "stream/health.hpp"
 #include "stream/processors.hpp"
 #include "stream/queue.hpp"
 #include "stream/running.hpp"
-#include "stream/waiting.hpp"
 #include "stream/words.hpp"
 
 namespace telpher::stream {
@@ -145,7 +145,7 @@ status proxy::add(replayed&& r) noexcept {
 void proxy::wait_for_arrivals() noexcept {
   for (int looks = 0; looks < patient_passes; ++looks) {
     if (arrived_.load(std::memory_order_acquire)) break;
-    pause(looks, nap_ns);
+    pause(looks);
   }
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [&] { return arrived_.load(std::memory_order_relaxed); });
@@ -298,7 +298,7 @@ void proxy::run() noexcept {
   choose_processors();
   prctl(PR_SET_TIMERSLACK, 1000ul);  // ns: it sleeps for microseconds
   constexpr int passes_between_looks = 1024;
-  warning_clock clock;
+  stall_clock clock;
   for (long idle_passes = 0;;) {
     if (busy_.empty() && running_.empty() && graphs_.empty()) wait_for_arrivals();
     if (!take_arrivals()) break;
@@ -310,10 +310,10 @@ void proxy::run() noexcept {
       forget_graphs();
       if (idle_passes >= patient_passes) moved = give_up_failed();
     }
-    pause(idle_passes, nap_ns);
+    pause(idle_passes);
     if (moved || running_.empty())
-      clock = {};
-    else if (clock.rings())
+      clock.moved();
+    else if (clock.warns())
       report(clock.seconds());
   }
   devices_.clear();

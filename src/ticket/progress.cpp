@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ticket/progress.hpp"
 
-#include <sched.h>
-#include <time.h>
-
 #include "base/short_way.hpp"
 #include "base/thread_use.hpp"
 #include "host_mpi/error.hpp"
@@ -13,19 +10,9 @@
 namespace telpher::ticket {
 namespace {
 
-// Polls of a wait without a pause between them: a pause takes as long as a poll.
-constexpr std::uint32_t brisk_polls = 64;
 // Where ranks share processors, a wait that goes on sleeps between polls. A yield does not do: the
 // scheduler comes back to the one that yields before the rank that is waited for has got far.
-constexpr std::uint32_t polls_before_naps = 200;
-constexpr timespec short_sleep{0, 50'000};
-constexpr std::uint32_t polls_before_yields = 2000;
-
-void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
+constexpr pace shared_processors{never, 0, 200, 50'000};
 
 }  // namespace
 
@@ -95,32 +82,17 @@ void progress_engine::pass_unlocked(std::uint32_t polls) noexcept {
 }
 
 bool progress_engine::waiter::pause(progress_engine& e) noexcept {
-  ++polls_;
-  if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
-  if (e.naps_ && polls_ > polls_before_naps) {
-    nanosleep(&short_sleep, nullptr);
+  if (polls() == 0 && trace::on()) traced_since_ns_ = now_ns();
+  if (!e.naps_)
+    telpher::pause(polls(), brisk);
+  else if (telpher::pause(polls(), shared_processors))
     e.rested_.store(true, std::memory_order_relaxed);  // until a pass has seen it
-  } else if (e.naps_ || polls_ > polls_before_yields) {
-    sched_yield();
-  } else if (polls_ > brisk_polls) {
-    relax();
-  }
-  if (polls_ % 256 != 0) return false;
-  const std::uint64_t now = now_ns();
-  if (since_ns_ == 0) {
-    since_ns_ = now;
-    next_report_us_ = config().stall_warning.value;
-  }
-  const double waited_us = static_cast<double>(now - since_ns_) / 1e3;
-  const double limit = config().wait_timeout.value;
-  const bool too_long = limit > 0 && waited_us > limit;
-  if (too_long) {
+  if (!clock_.read()) return false;
+  if (const double limit = config().wait_timeout.value; limit > 0 && clock_.waited_us() > limit) {
     auto held = e.lock();
-    e.give_up(what_, waited_us / 1e6);
+    e.give_up(what_, clock_.seconds());
   }
-  if (waited_us < next_report_us_) return false;
-  next_report_us_ *= 2;
-  return true;
+  return clock_.warning_due();
 }
 
 void progress_engine::report(const char* what, double seconds, log::level details) noexcept {

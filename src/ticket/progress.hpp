@@ -21,6 +21,7 @@
 #include "base/linked_list.hpp"
 #include "base/log.hpp"
 #include "base/pause.hpp"
+#include "base/stall_clock.hpp"
 #include "base/thread_local.hpp"
 #include "base/trace.hpp"
 #include "path/copier.hpp"
@@ -198,15 +199,13 @@ class progress_engine {
     waiter& operator=(const waiter&) = delete;
     /// Between two polls; true when a report is due. Ends the job after TELPHER_WAIT_TIMEOUT.
     bool pause(progress_engine& e) noexcept;
-    std::uint32_t polls() const noexcept { return polls_; }
-    double seconds() const noexcept { return us_since(since_ns_) / 1e6; }
+    std::uint32_t polls() const noexcept { return clock_.polls(); }
+    double seconds() const noexcept { return clock_.seconds(); }
 
    private:
     const char* what_;
-    std::uint32_t polls_ = 0;
-    std::uint64_t since_ns_ = 0;
+    stall_clock clock_;
     std::uint64_t traced_since_ns_ = 0;
-    double next_report_us_ = 0;
   };
 
   void pass_unlocked(std::uint32_t polls) noexcept;

@@ -26,8 +26,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/stall_clock.hpp"
 #include "coll/between/room.hpp"
-#include "path/stall_clock.hpp"
 
 namespace telpher::coll::between {
 
@@ -112,7 +112,7 @@ class messages {
   std::list<coming> in_;
   std::list<block> posted_;    // in the order of the schedule
   std::list<block> emptying_;  // slots whose copies are on the stream
-  path::stall_clock full_;
+  stall_clock full_;
 };
 
 }  // namespace telpher::coll::between

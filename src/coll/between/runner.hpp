@@ -137,7 +137,7 @@ class runner final : public ticket::worker {
   bool loaded_ = false, stored_ = false;  // of the images
   bool begun_ = false;                    // something has come from another rank
   bool done_ = false;
-  path::stall_clock still_;
+  stall_clock still_;
 };
 
 }  // namespace telpher::coll::between

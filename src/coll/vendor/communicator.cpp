@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/vendor/communicator.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -12,8 +10,8 @@
 
 #include "base/blocked_signals.hpp"
 #include "base/log.hpp"
+#include "base/stall_clock.hpp"
 #include "base/thread_use.hpp"
-#include "path/stall_clock.hpp"
 
 namespace telpher::coll::vendor {
 namespace {
@@ -101,8 +99,8 @@ struct communicator::meeting {
 
   void join() noexcept {
     code = lib->init_rank(&made, ranks, id, rank);
-    while (code == in_progress) {
-      ::sched_yield();
+    for (long looks = 0; code == in_progress; ++looks) {
+      pause(looks);
       if (const int asked = lib->async_error(made, &code); asked != success) code = asked;
     }
     if (!end() && code == success) lib->abort(made);
@@ -238,14 +236,11 @@ int communicator::exchange_blocks(const call& c, void* stream) const noexcept {
 /// A communicator may be set not to wait. Then a call is in its stream only when the library says
 /// so.
 int communicator::settled(int code) const noexcept {
-  path::stall_clock clock;
-  while (code == in_progress) {
-    ::sched_yield();
+  for (patient_wait wait; code == in_progress;) {
     if (const int asked = library_->async_error(handle_, &code); asked != success) return asked;
-    if (!clock.expired(config().stall_warning)) continue;
-    TELPHER_WARN("%s has not begun a collective yet: it may wait for a rank that does not come",
-                 name());
-    clock.moved();
+    if (wait.pause())
+      TELPHER_WARN("%s has not begun a collective yet: it may wait for a rank that does not come",
+                   name());
   }
   return code;
 }

@@ -45,9 +45,8 @@ error emu_rt::adopt(void* native, stream_type& s, int& device) noexcept {
 error emu_rt::wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept {
   if (s->captured() && !graphs_hold_words()) return error::not_supported;
   return s->enqueue([word, value] {
-    constexpr long nap_ns = 50'000;
     const std::atomic_ref<std::uint32_t> seen(*word);
-    for (int looks = 0; seen.load(std::memory_order_acquire) < value; ++looks) pause(looks, nap_ns);
+    for (int looks = 0; seen.load(std::memory_order_acquire) < value; ++looks) pause(looks);
   });
 }
 
