@@ -21,7 +21,7 @@
 //   pauses trimming, checks with base() that it still has its facet, and may use the facet until
 //   the pause ends.
 //
-// The lock protects the lists. Registered facets are also protected by the progress engine's lock.
+// The lock protects the lists. Registered facets are also protected by the progress lock.
 // So only callers that hold that lock acquire them, and call tidy() and clear().
 #pragma once
 

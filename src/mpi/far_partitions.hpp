@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The relay of matched partitioned requests whose other end is on another node (rma/relay.hpp): one
 // of the process, for kernels of one device. It is served while there are such requests. Under the
-// engine's lock.
+// progress lock.
 #pragma once
 
 #include "path/matched_partitions.hpp"

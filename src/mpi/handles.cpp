@@ -18,7 +18,7 @@ struct handle {
   MPI_Status status{};
 };
 
-// All below under the engine's lock.
+// All below under the progress lock.
 lasting<std::vector<handle*>> all_handles;
 lasting<std::vector<MPI_Request>> idle_handles;
 

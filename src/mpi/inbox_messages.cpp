@@ -84,7 +84,7 @@ status take_place(ticket::message& m, int peer, bool patient) noexcept {
   return take_copy(m);
 }
 
-/// Under the engine's lock. not_supported: it does not go that way. would_block: see take_place.
+/// Under the progress lock. not_supported: it does not go that way. would_block: see take_place.
 /// `read`: see inbox_send.
 result<std::unique_ptr<inbox_send>> begin_send(const send_args& a, device::adopted_stream& s,
                                                const std::shared_ptr<ending>& read,
@@ -222,7 +222,7 @@ std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args
 namespace {
 
 /// Adds one to what the stream begins. not_supported, would_block: it was not started, see
-/// begin_send. Under the engine's lock.
+/// begin_send. Under the progress lock.
 status begin_persistent(const char* call, persistent_request& r, device::adopted_stream& s,
                         void* native, bool patient, inbox_calls& all, int* rc) noexcept {
   if (r.active()) return status::not_supported;

@@ -64,7 +64,7 @@ class kernel_words {
 };
 
 /// What both ends share: the proxy polls each operation, and the first one that it polls in a look
-/// moves all of them on, under one lock of the engine. The program's threads need that lock, too.
+/// moves all of them on, under one hold of the progress lock. The program's threads need it, too.
 /// The functions are as those of stream::operation.
 class inbox_operation {
  public:
@@ -79,21 +79,21 @@ class inbox_operation {
  protected:
   enum class need {
     nothing,
-    messages,  // the engine's passes: for a message, or for bytes on their way
+    messages,  // progress passes: for a message, or for bytes on their way
     step,      // something has happened
   };
   virtual need needs() const noexcept = 0;
-  /// Under the engine's lock. Calls end() once the operation is over.
+  /// Under the progress lock. Calls end() once the operation is over.
   virtual void step() noexcept = 0;
   void end() noexcept { ended_ = true; }
   /// An error is told before the operation is over, so that the proxy knows it before the stream
   /// goes on.
   void fail(int code) noexcept { code_ = code; }
   /// How many receives have got the order to take their bytes and have not ended. While there are
-  /// any, streams are busy, and nobody waits for the engine.
+  /// any, streams are busy, and nobody waits for the lock.
   static inline int ordered = 0;
-  /// In step(): whether to ask the host MPI for this receive's message. The engine does that for
-  /// those of which a bell tells.
+  /// In step(): whether to ask the host MPI for this receive's message. A progress pass does that
+  /// for those of which a bell tells.
   static bool asks_host() noexcept { return asked_++ == 0 || asks_for_all_; }
 
  private:
@@ -122,7 +122,7 @@ class inbox_send final : public inbox_operation, public recycled<inbox_send> {
 
   bool has_words() const noexcept { return static_cast<bool>(words_); }
 
-  /// Sends the ticket. False: nothing was sent. Under the engine's lock.
+  /// Sends the ticket. False: nothing was sent. Under the progress lock.
   bool announce(ticket::message&& m, int peer) noexcept;
   /// What the stream does: a kernel with `blocks` for this message, or a copy.
   bool has_cells() const noexcept { return cells_.has_value(); }
@@ -191,7 +191,7 @@ struct taking {
   std::atomic<bool> cancelled{false};  // by the program
   MPI_Status* out = MPI_STATUS_IGNORE;
   ending end;
-  /// Written under the engine's lock, as `out` is before it.
+  /// Written under the progress lock, as `out` is before it.
   std::atomic<waiter> by{waiter::nobody};
 };
 
@@ -202,7 +202,7 @@ class inbox_receive final : public inbox_operation, public recycled<inbox_receiv
   ~inbox_receive() override;
 
   /// Posts the receive of at most `capacity` bytes to `to`. False, and an error in `rc` where MPI
-  /// has raised it: nothing was posted. Under the engine's lock.
+  /// has raised it: nothing was posted. Under the progress lock.
   bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
             std::size_t capacity, int* rc) noexcept;
   /// By the call that receives; else a later wait does it.

@@ -38,7 +38,7 @@ void end_request(request_object& op) noexcept {
 }
 
 /// False: the proxy shall wait for it. Else the request is over or in `kernels`, and null unless it
-/// is persistent. Under the engine's lock.
+/// is persistent. Under the progress lock.
 bool take(request_object& op, MPI_Request& handle, MPI_Status* out, const waiting_stream& by,
           std::vector<waited_for>& kernels) noexcept {
   inbox_request* const r = op.through_inbox();

@@ -61,7 +61,7 @@ class outside_end final : public coll::pending {
 bool needs_image(const init_args& a) noexcept;
 /// MPI_Psend_init or MPI_Precv_init of such a buffer.
 int make_outside(const init_args& a, bool sends, MPI_Request* request) noexcept;
-/// Null: the request is none of these. Under the engine's lock.
+/// Null: the request is none of these. Under the progress lock.
 outside_end* find_outside(MPI_Request request) noexcept;
 
 }  // namespace telpher::partitioned

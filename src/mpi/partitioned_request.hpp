@@ -21,7 +21,7 @@
 // Ends may be matched for streams (matching.hpp): then `matched` is set at both, they are started,
 // marked ready and waited for in streams and by kernels only, and nothing of the above happens.
 //
-// All under the engine's lock; so threads may mark partitions ready at the same time.
+// All under the progress lock; so threads may mark partitions ready at the same time.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ inline bool fits(MPI_Count count) noexcept {
 }
 
 /// Whether a receive is plain for sure: one with this tag has begun plain before, and nothing has
-/// changed since that forbids it. With several threads nothing is sure without the engine's lock.
+/// changed since that forbids it. With several threads nothing is sure without the progress lock.
 [[gnu::always_inline]] inline bool stays_plain(const void* buffer, MPI_Count count,
                                                int tag) noexcept {
   return ticket::plain().has_begun(tag) && fits(count) && ticket::stash::instance().empty() &&
@@ -93,7 +93,7 @@ inline int exchange_at_once(const void* from, MPI_Count send_count, MPI_Datatype
 
 // --- slow path ---
 
-/// MPI_Irecv as the host MPI's own; under the engine's lock. False: this receive is not of that
+/// MPI_Irecv as the host MPI's own; under the progress lock. False: this receive is not of that
 /// kind, and nothing was done.
 bool post_plain(const pt2pt::receive_args& a, MPI_Request* request, int* rc) noexcept;
 
@@ -111,7 +111,7 @@ inline bool replace_plain(const pt2pt::replace_args& a, MPI_Status* status, int*
   return true;
 }
 
-/// Receives into contiguous host memory; under the engine's lock, while the engine is idle. With
+/// Receives into contiguous host memory; under the progress lock, while it has no worker. With
 /// `beside`, of host memory, it is an MPI_Sendrecv. False: this receive is not of that kind, and
 /// nothing was done.
 bool receive_plain(const pt2pt::receive_args& a, const pt2pt::send_args* beside, MPI_Status* status,

@@ -207,7 +207,7 @@ void settle_repeated(MPI_Comm comm) noexcept {
   for (const auto& r : kinds) await_answer("MPI_Comm_free", *r);
 }
 
-// Replays end outside of the guard: they take the engine's lock.
+// Replays end outside of the guard: they take the progress lock.
 void forget_repeated(MPI_Comm freed) noexcept {
   of_communicator gone{};
   std::lock_guard lock(guard);

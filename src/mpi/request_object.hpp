@@ -3,7 +3,7 @@
 // request handles to it. Every handle is a request of the host MPI: a native one (sends of host
 // bytes, staged collectives), a generalized request (handles.hpp: sends by ticket, receives, pairs,
 // deferred collectives), or an inactive persistent request that holds a place. All functions under
-// the engine's lock.
+// the progress lock.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
-// Without the engine's lock: the event may stand behind a message that another thread moves.
+// Without the progress lock: the event may stand behind a message that another thread moves.
 status wait_for(const memory::pooled_event& e) noexcept {
   status s = e ? e.query() : status::ok;
   if (s == status::would_block)

@@ -115,7 +115,7 @@ int endpoint::choose(const char* provider, std::uint64_t more) noexcept {
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = registration_modes;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // all calls are made under the engine's lock
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // all calls are made under the progress lock
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;   // a completed write is in the peer's memory
   if (std::string_view(provider) != "auto") hints->fabric_attr->prov_name = ::strdup(provider);
   const int code = lib_.getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &info_);

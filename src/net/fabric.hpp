@@ -5,7 +5,7 @@
 // continues without. Nothing outside src/net names libfabric. No MPI here: addresses travel as
 // plain bytes.
 //
-// All functions are called under the engine's lock. Most providers make progress only inside
+// All functions are called under the progress lock. Most providers make progress only inside
 // progress(), also on the target's side. So every process that has registered memory for peers must
 // call it.
 #pragma once

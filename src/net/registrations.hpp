@@ -2,7 +2,7 @@
 // This process's allocations as the network knows them: a facet of each (memory/allocations.hpp).
 // Device memory is registered at its own address if the provider accepts that, else through a CPU
 // window of its own, which nobody else may close. If neither is possible, acquire() returns
-// not_supported, and the message's blocks are staged. Called under the engine's lock.
+// not_supported, and the message's blocks are staged. Called under the progress lock.
 #pragma once
 
 #include "memory/allocations.hpp"

@@ -5,7 +5,7 @@
 // - in one batched kernel: several small or medium messages found in one pass;
 // - by the lingering copier: small messages in quick succession.
 // Messages on a node whose bytes the receiver's device gets are such copies: paths local and
-// ipc_get. Not thread-safe: called under the engine's lock.
+// ipc_get. Not thread-safe: called under the progress lock.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 // message. Each message has a mark of its own, so words of an earlier one are not taken for those
 // of a later one.
 //
-// All under the lock of the progress engine.
+// All under the progress lock.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses between two ways of moving messages by their measured cost. The first messages of a size
 // class try both in turn; later ones take the faster. The best time of a way counts, because a
-// message may also have waited for its receiver. Called under the engine's lock, as all of path/.
+// message may also have waited for its receiver. Called under the progress lock, as all of path/.
 #pragma once
 
 #include <array>

@@ -38,7 +38,7 @@ class neighbours {
   std::mutex guard_;  // collectives call from any thread
 };
 
-/// This rank's object, for path/ and coll/; set while the engine runs, else null.
+/// This rank's object, for path/ and coll/; set while the progress engine runs, else null.
 void set_neighbours(neighbours* n) noexcept;
 /// Whether a kernel of this rank may wait on a device without delaying another rank's kernels: no
 /// other rank has announced that it uses the device, or the device runs kernels of several

@@ -138,7 +138,7 @@ class pipelined_send final : public transfer {
   status outcome_ = status::ok;
   stall_clock clock_;
 
-  static inline std::size_t held_bytes_ = 0;    // protected by the engine's lock, as all of path/
+  static inline std::size_t held_bytes_ = 0;    // protected by the progress lock, as all of path/
   static inline std::size_t early_blocks_ = 0;  // started before their receiver has answered
 };
 

@@ -108,7 +108,7 @@ std::unique_ptr<staging_piece> staging_piece::take_any(own_segment& own, std::si
                                                        device::backend* owner) noexcept {
   if (auto p = take(own, bytes, owner)) return p;
   // If the system has no memory (create() logs that), try again at most once a second.
-  static std::uint64_t next_try_ns = 0;  // under the engine's lock
+  static std::uint64_t next_try_ns = 0;  // under the progress lock
   if (now_ns() < next_try_ns) return nullptr;
   auto apart = shared_memory::create(first_apart + bytes, "telpher-staging");
   if (!apart) {

@@ -105,7 +105,7 @@ struct record {
   /// On a node: the state by which the receiver asks for the sender's part, and that part.
   slot_state asks = slot_state::free;
   std::unique_ptr<transfer> (*answer)(const send_end&) noexcept = nullptr;
-  /// Eager, may be null: what is tried before start_send, under the engine's lock. not_supported:
+  /// Eager, may be null: what is tried before start_send, under the progress lock. not_supported:
   /// start_send is called.
   status (*send_by_kernel)(send_end&) noexcept = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of a message in flight. The engine polls transfers under its lock while they return
-// would_block. A transfer returns ok or an error once and is then destroyed.
+// One end of a message in flight. Progress passes poll transfers under the progress lock while they
+// return would_block. A transfer returns ok or an error once and is then destroyed.
 #pragma once
 
 #include <cstddef>

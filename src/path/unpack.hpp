@@ -3,7 +3,7 @@
 // senders' memory, where they are packed or lie as the program has them (slot::is_strided). So a
 // buffer with gaps needs no contiguous copy of its message, at either end. Messages are
 // collected while a progress pass finds them, and while two kernels of a device run; then one
-// kernel takes all that have come. Called under the engine's lock.
+// kernel takes all that have come. Called under the progress lock.
 #pragma once
 
 namespace telpher::path {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread that serves relays. It starts with the first one, sleeps while there are none, and
 // holds a mutex in each pass; who adds or removes one asks for the mutex first, so that the thread
-// does not take it again at once. It takes the engine's lock between passes only, without the
+// does not take it again at once. It takes the progress lock between passes only, without the
 // mutex. When nothing moves it also moves the program's messages: a kernel that holds up this rank
 // may wait for another one, which waits for a message from here.
 
@@ -53,7 +53,7 @@ class turn {
 };
 
 // Functions of ours that the host MPI calls back in this thread must know that Telpher is at work
-// here (mpi/handles.hpp). Else they would take the engine's lock, beneath the mutex.
+// here (mpi/handles.hpp). Else they would take the progress lock, beneath the mutex.
 void run() noexcept {
   const ticket::held_lock at_work;
   memory::held_streams::make_none_here();

@@ -14,7 +14,7 @@
 //
 // Each target has a list, so a call that waits for one target waits for no other. The copies of a
 // list are numbered from 1 as they start, and leave the list in this order: those with numbers up
-// to `ended` have ended. The lists are used under the progress engine's lock. A copy needs no help
+// to `ended` have ended. The lists are used under the progress lock. A copy needs no help
 // of another rank, so no wait here depends on a rank that cannot make progress.
 //
 // MPI demands that the program keeps its buffers until the operation is complete. It may free the

@@ -7,7 +7,7 @@
 //
 //   way      when                               operations              synchronisation
 //   direct   all ranks are on one node and      on device memory: this  by the words of words.hpp;
-//            can open all the device memory     rank's engine, at once; also the host MPI's, if a
+//            can open all the device memory     rank's device, at once; also the host MPI's, if a
 //                                               on host memory: the     rank exposes host memory
 //                                               host MPI's
 //   image    else                               the host MPI's, on      the host MPI's, and

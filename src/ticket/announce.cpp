@@ -19,7 +19,7 @@ struct description {
   std::uint64_t number = 0;  // 0: not to be kept
 };
 
-// Under the lock of the progress engine.
+// Under the progress lock.
 result<const description*> describe_payload(const path::region& r,
                                             const device::pointer_info& info) noexcept {
   static description last;

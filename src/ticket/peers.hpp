@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ranks of the job as messages see them: the shared segments of this node, what each peer has
 // done with our messages so far, and how a peer is told that something waits for it.
-// Under the lock of the progress engine.
+// Under the progress lock.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace telpher::ticket {
 
 class peer_table {
  public:
-  /// Collective. Finds the ranks of the job, without the engine's lock: other threads may use what
+  /// Collective. Finds the ranks of the job, without the progress lock: other threads may use what
   /// was made before (host_mpi::job::waits). Keeps this rank's segment, if it has one.
   status find(MPI_Comm world, host_mpi::job& found) noexcept;
   /// The same for a process that waits for its job.
@@ -92,7 +92,7 @@ class peer_table {
 
   // --- on the node ---
   /// If a look is due: finds which allocations of this process and of peers have ended, and closes
-  /// what is kept of them. Under the engine's lock. Not in calls that enqueue (held_streams.hpp).
+  /// what is kept of them. Under the progress lock. Not in calls that enqueue (held_streams.hpp).
   void tidy_when_due() noexcept {
     if (memory::allocations::instance().due()) [[unlikely]]
       tidy();
@@ -133,8 +133,8 @@ class peer_table {
   std::uint32_t slots_ = 0;
 };
 
-// The process has one table, as it has one engine and one list of each kind. ticket::start() makes
-// them (job_life.hpp).
+// The process has one table, as it has one progress engine and one list of each kind.
+// ticket::start() makes them (job_life.hpp).
 inline made_at_start<peer_table> the_peers;
 inline peer_table& peers() noexcept {
   return *the_peers;

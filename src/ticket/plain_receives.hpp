@@ -18,7 +18,7 @@
 // that calls the host MPI directly may end a request without a report. Then its class gets no
 // tickets until the host MPI gives out the same handle again. That is slower, but right.
 //
-// With MPI_THREAD_MULTIPLE all of this happens under the engine's lock, and a call that ends plain
+// With MPI_THREAD_MULTIPLE all of this happens under the progress lock, and a call that ends plain
 // receives keeps it from the host MPI's call to the report: meanwhile the host MPI could give a
 // handle to a receive of another thread.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The progress engine: a list of what this rank has under way (the sends, the receives, each
 // communicator's collectives), and the pass that moves it. Each entry is a `worker`. All of ticket/
-// and path/ runs under the engine's lock. The mutex behind it is taken only with
+// and path/ runs under the progress lock. The mutex behind it is taken only with
 // MPI_THREAD_MULTIPLE.
 //
 // - A call that waits makes passes until what it waits for has happened (wait_until).
@@ -29,7 +29,7 @@
 
 namespace telpher::ticket {
 
-/// The engine's lock. Without MPI_THREAD_MULTIPLE it holds no mutex. It also records that Telpher
+/// The progress lock. Without MPI_THREAD_MULTIPLE it holds no mutex. It also records that Telpher
 /// is at work in this thread. Functions of ours that the host MPI calls back need to know that
 /// (mpi/handles.hpp).
 class held_lock : public std::unique_lock<std::recursive_mutex> {

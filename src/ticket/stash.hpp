@@ -5,7 +5,7 @@
 // match in their order. So every older message of that source on the communicator is extracted
 // first. Of these, messages of a ticket's size are received too, and others stay an MPI_Message. So
 // all that the stash holds of a source and communicator is older than what the host MPI holds of
-// them. All functions are called under the engine's lock.
+// them. All functions are called under the progress lock.
 #pragma once
 
 #include <cstddef>

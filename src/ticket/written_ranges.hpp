@@ -23,7 +23,7 @@
 // Ranges that overlap are merged into a region, which stays until all of them have left. The range
 // of a type with gaps goes from its first byte to its last. So of two receives whose types
 // interleave one gets a landing buffer. That costs no more than the host MPI's own buffer does.
-// All functions are called under the lock of the progress engine.
+// All functions are called under the progress lock.
 #pragma once
 
 #include <algorithm>

@@ -31,8 +31,8 @@ double seconds_each = 0.5;
 
 class numbers {
  public:
-  explicit numbers(std::uint64_t stream) : engine_(seed * 0x9e3779b97f4a7c15u + stream) {}
-  std::uint64_t next() { return engine_(); }
+  explicit numbers(std::uint64_t stream) : random_(seed * 0x9e3779b97f4a7c15u + stream) {}
+  std::uint64_t next() { return random_(); }
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
   /// Numbers as bugs like them: small, near powers of two, at the ends, any.
   std::uint64_t odd() {
@@ -59,7 +59,7 @@ class numbers {
   }
 
  private:
-  std::mt19937_64 engine_;
+  std::mt19937_64 random_;
 };
 
 /// Calls `once(numbers&)` with one stream of numbers after the other until time is over.

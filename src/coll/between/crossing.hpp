@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Non-blocking collectives between nodes. Initiation is local: it puts the call into its
-// communicator's queue, which the engine's progress moves; the head alone uses the room. A rank may
+// communicator's queue, which the progress engine moves; the head alone uses the room. A rank may
 // block in the host MPI at any time. It cannot move its part of a schedule there, although peers
 // need it. So a call runs only if every rank has promised to move it to its end. The host MPI
 // carries the promises, because it makes progress while a rank is blocked in it. All operations are
@@ -106,7 +106,7 @@ class crossing final : public deferred_call {
   std::optional<runner> runs_;
 };
 
-/// The calls of a room that have not ended. Under the engine's lock.
+/// The calls of a room that have not ended. Under the progress lock.
 class crossing_queue final : public ticket::worker {
  public:
   ~crossing_queue() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs one rank's schedule where ranks are on several nodes, exactly as the verifier has it. The
-// engine's progress polls it; nothing here waits. It walks the list of steps:
+// progress engine polls it; nothing here waits. It walks the list of steps:
 //
 //   copy, reduce   given to the device, in one stream in the order of the list
 //   signal         noted; stored once the device work before it is done
@@ -68,7 +68,7 @@ class runner final : public ticket::worker {
   /// The largest exponent of a bound of what compression has changed here.
   std::optional<int> error_exponent() const noexcept { return error_; }
 
-  // --- for the engine ---
+  // --- for the progress engine ---
   bool advance() noexcept override;
   bool detach() noexcept override { return done_; }
   void report(log::level at) const noexcept override;

@@ -29,7 +29,7 @@
 
 namespace telpher::coll::exchange {
 
-/// A communicator's calls that are not on the host and have not ended. Under the engine's lock.
+/// A communicator's calls that are not on the host and have not ended. Under the progress lock.
 class call_queue final : public ticket::worker {
  public:
   explicit call_queue(communicator& of) noexcept : c_(of) {}

@@ -30,7 +30,7 @@ class launch_context {
   /// would_block: all are in use.
   static result<launch_context> take(const memory::place& where) noexcept;
   /// One more context, for kernels that wait for no other rank. Any number of calls may hold it;
-  /// its stream orders their work. Under the engine's lock. Its runs must not be polled
+  /// its stream orders their work. Under the progress lock. Its runs must not be polled
   /// (run::poll).
   static result<launch_context> common(const memory::place& where) noexcept;
 

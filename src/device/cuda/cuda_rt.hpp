@@ -101,7 +101,7 @@ struct cuda_rt {
   }
   static error_type copy_by_engine(void* to, const void* from, std::size_t bytes,
                                    stream_type s) noexcept {
-    return copy(to, from, bytes, s);  // CUDA has no way to choose the engine
+    return copy(to, from, bytes, s);  // CUDA has no way to choose the copy engine
   }
   static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
     return cudaMemsetAsync(to, byte, bytes, s);

@@ -5,7 +5,7 @@
 //            for imports. Not accessible: an accidental CPU access ends in a segmentation fault.
 //            (With TELPHER_TEST_EMU_CPU_ACCESS the heaps are, for programs of test/heap.)
 //   alias    the same layout with the bytes: each heap is a memfd, each import another process's
-//            memfd. Only the emulated engines, kernels and map_for_cpu use it.
+//            memfd. Only the emulated copies, kernels and map_for_cpu use it.
 // A heap's memfd ends with a table of generations: one word for each page at which an allocation
 // may start (0: none starts there). An importer uses it to tell a live allocation from a freed one.
 // Chunks that a program maps (chunks.cpp) take addresses of the heap, with memfds of their own.

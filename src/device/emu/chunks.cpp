@@ -14,7 +14,7 @@
 #include "base/log.hpp"
 #include "device/emu/arena.hpp"
 #include "device/emu/emu.hpp"
-#include "device/emu/engine.hpp"
+#include "device/emu/streams.hpp"
 
 namespace telpher::device::emu {
 namespace {
@@ -204,7 +204,7 @@ bool map_chunks(void* address, bool exports, std::size_t bytes, std::size_t chun
 bool unmap_chunks(void* address, std::size_t bytes) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return false;
-  engine::drain_device(device);
+  streams::drain_device(device);
   return arena::instance().unmap_chunks(address, bytes) == error::success;
 }
 

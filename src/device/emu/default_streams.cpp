@@ -13,14 +13,14 @@ namespace {
 
 const std::shared_ptr<stream_state>& default_stream() {
   static auto* const one = new std::shared_ptr<stream_state>(
-      engine::make_stream(0, priority::program, ordering::legacy));
+      streams::make_stream(0, priority::program, ordering::legacy));
   return *one;
 }
 
 const std::shared_ptr<stream_state>& own_default_stream() {
   struct owned {
     std::shared_ptr<stream_state> stream =
-        engine::make_stream(0, priority::program, ordering::blocking);
+        streams::make_stream(0, priority::program, ordering::blocking);
     ~owned() { stream->close(); }
   };
   static thread_local const owned one;
@@ -35,7 +35,7 @@ bool emu_rt::one_for_each_thread(const void* native) noexcept {
 
 error emu_rt::adopt(void* native, stream_type& s, int& device) noexcept {
   s = one_for_each_thread(native) ? own_default_stream()
-      : native                    ? engine::find_stream(native)
+      : native                    ? streams::find_stream(native)
                                   : default_stream();
   if (!s) return error::invalid_value;
   device = s->device();

@@ -74,7 +74,7 @@ status emu_rt::to_status(error e) noexcept {
 // --- the runtime ---
 
 bool emu_rt::started() noexcept {
-  return arena::instance().started() && !engine::forked();
+  return arena::instance().started() && !streams::forked();
 }
 
 int emu_rt::device_count() noexcept {
@@ -86,10 +86,10 @@ int emu_rt::current_device() noexcept {
 }
 
 error emu_rt::enter(int device, int& saved) noexcept {
-  if (engine::forked()) return error::forked;
+  if (streams::forked()) return error::forked;
   if (device >= device_count()) return error::invalid_value;
   if (!arena::instance().start()) return error::out_of_memory;
-  engine::watch_forks();
+  streams::watch_forks();
   saved = current;
   current = device;
   return error::success;
@@ -138,7 +138,7 @@ error emu_rt::malloc(void** address, std::size_t bytes) noexcept {
 error emu_rt::free(void* address) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
-  engine::drain_device(device);
+  streams::drain_device(device);
   return arena::instance().release(address);
 }
 
@@ -148,7 +148,7 @@ error emu_rt::malloc_pinned(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_pinned(void* address) noexcept {
-  engine::drain_device(engine::all_devices);
+  streams::drain_device(streams::all_devices);
   return arena::instance().release_host(memory_kind::pinned, address);
 }
 
@@ -159,7 +159,7 @@ error emu_rt::malloc_managed(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_managed(void* address) noexcept {
-  engine::drain_device(engine::all_devices);
+  streams::drain_device(streams::all_devices);
   return arena::instance().release_host(memory_kind::managed, address);
 }
 
@@ -169,7 +169,7 @@ error emu_rt::register_host(void* address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::unregister_host(void* address) noexcept {
-  engine::drain_device(engine::all_devices);
+  streams::drain_device(streams::all_devices);
   return arena::instance().unregister_host(address);
 }
 
@@ -188,7 +188,7 @@ error emu_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
 error emu_rt::ipc_close(void* address) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
-  engine::drain_device(device);
+  streams::drain_device(device);
   return arena::instance().ipc_close(address);
 }
 
@@ -208,7 +208,7 @@ error emu_rt::descriptors_open(void** address, int device, std::span<const int> 
 error emu_rt::descriptors_close(void* address, chunk_sizes bytes) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
-  engine::drain_device(device);
+  streams::drain_device(device);
   return arena::instance().descriptors_close(address, sum_of(bytes));
 }
 
@@ -230,13 +230,13 @@ bool emu_rt::windows_write_combined(int) noexcept {
 // --- work ---
 
 error emu_rt::stream_create(stream_type* out) noexcept {
-  *out = engine::make_stream(current, priority::highest);
+  *out = streams::make_stream(current, priority::highest);
   add(counts.streams);
   return error::success;
 }
 
 error emu_rt::program_stream_create(stream_type* out) noexcept {
-  *out = engine::make_stream(current, priority::program);
+  *out = streams::make_stream(current, priority::program);
   add(counts.streams);
   return error::success;
 }
@@ -278,7 +278,7 @@ error emu_rt::event_record(const event_type& e, const stream_type& s) noexcept {
 }
 
 error emu_rt::event_query(const event_type& e) noexcept {
-  if (engine::forked()) return error::forked;
+  if (streams::forked()) return error::forked;
   add(counts.queries);
   if (e->done.load(std::memory_order_acquire) < e->recorded.load()) return error::not_ready;
   return e->failed.load(std::memory_order_relaxed) ? error::faulted : error::success;
@@ -294,7 +294,7 @@ error emu_rt::copy(void* to, const void* from, std::size_t bytes, const stream_t
     const double microseconds = topology::instance().copy_time_us(target, source, bytes);
     const std::uint64_t start = microseconds > 0 ? now_ns() : 0;
     std::memmove(kernel::resolve(to), kernel::resolve(from), bytes);
-    if (microseconds > 0) engine::wait_until(start, microseconds);
+    if (microseconds > 0) streams::wait_until(start, microseconds);
   });
 }
 
@@ -332,7 +332,7 @@ error emu_rt::launch_function(block_function run, const void* parameters, std::s
 
 error emu_rt::synchronise_device() noexcept {
   add(counts.synchronisations);
-  engine::synchronise_device(current);
+  streams::synchronise_device(current);
   return error::success;
 }
 

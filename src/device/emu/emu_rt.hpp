@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The emulated device as a runtime of CUDA's shape. Each call is checked and counted, may be made
-// to fail by an injected fault, and is passed on to the arena (memory), the engine (streams) or the
-// CPU kernels.
+// to fail by an injected fault, and is passed on to the arena (memory), to streams.hpp or to
+// the CPU kernels.
 #pragma once
 
 #include <memory>
 
 #include "base/status.hpp"
-#include "device/emu/engine.hpp"
+#include "device/emu/streams.hpp"
 #include "device/emu/errors.hpp"
 #include "device/emu/topology.hpp"
 #include "device/types.hpp"

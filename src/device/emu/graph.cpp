@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/emu/graph.hpp"
 
-#include "device/emu/engine.hpp"
+#include "device/emu/streams.hpp"
 
 namespace telpher::device::emu {
 

@@ -10,7 +10,7 @@
 
 class random_types {
  public:
-  explicit random_types(unsigned seed) : engine_(seed) {}
+  explicit random_types(unsigned seed) : random_(seed) {}
   ~random_types() {
     for (MPI_Datatype& t : made_) MPI_Type_free(&t);
   }
@@ -24,7 +24,7 @@ class random_types {
     return type;
   }
 
-  int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine_); }
+  int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
 
  private:
   static constexpr int constructors = 12;
@@ -128,6 +128,6 @@ class random_types {
                            inner, &type);
   }
 
-  std::mt19937 engine_;
+  std::mt19937 random_;
   std::vector<MPI_Datatype> made_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/emu/engine.hpp"
+#include "device/emu/streams.hpp"
 
 #include <sched.h>
 #include <time.h>
@@ -39,7 +39,7 @@ stream_state::stream_state(int device, std::shared_ptr<work_queue> queue, orderi
 
 error stream_state::enqueue(std::function<void()> work) noexcept {
   const std::lock_guard one_call(submission(device_));
-  if (ordering_ != ordering::alone) work = engine::after_others(*this, std::move(work));
+  if (ordering_ != ordering::alone) work = streams::after_others(*this, std::move(work));
   std::unique_lock lock(mutex_);
   if (graph_) {
     if (capture_failed_) return error::capture_failed;
@@ -158,7 +158,7 @@ bool stream_state::closed() noexcept {
   return closing_;
 }
 
-namespace engine {
+namespace streams {
 namespace {
 
 /// The queues of the topology, which streams get in turn.
@@ -269,5 +269,5 @@ void wait_until(std::uint64_t start_ns, double microseconds) noexcept {
   while (now_ns() < end_ns) sched_yield();
 }
 
-}  // namespace engine
+}  // namespace streams
 }  // namespace telpher::device::emu

@@ -127,7 +127,7 @@ struct event_state {
   std::atomic<bool> failed{false};  // a kernel before the record died; published by `done`
 };
 
-namespace engine {
+namespace streams {
 
 /// synchronise_device waits for the stream until it is destroyed.
 std::shared_ptr<stream_state> make_stream(int device, priority p,
@@ -154,5 +154,5 @@ void watch_forks() noexcept;
 /// Waits until `microseconds` have passed since `start_ns` (kernel::now_ns).
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept;
 
-}  // namespace engine
+}  // namespace streams
 }  // namespace telpher::device::emu
