@@ -82,7 +82,7 @@ class opened final : public nccl {
   }
   ~opened() override { library().abort(comm_); }
 
-  bool offers(const collective& which) const override {
+  bool supports(const collective& which) const override {
     for (const char* one : {"bcast", "gather", "scatter", "allgather", "alltoall", "reduce",
                             "allreduce", "reduce_scatter", "reduce_scatter_block"})
       if (std::strcmp(which.name, one) == 0) return true;

@@ -16,7 +16,7 @@ class nccl {
   virtual ~nccl() = default;
   /// Whether NCCL has this collective. Gather, scatter and alltoall are made from its sends and
   /// receives, as in its own tests.
-  virtual bool offers(const collective& which) const = 0;
+  virtual bool supports(const collective& which) const = 0;
   /// Runs it and waits until it is done.
   virtual void run(const data_plan& plan, const arguments& a) = 0;
 };

@@ -344,7 +344,7 @@ class parser {
       const collective* which = nullptr;
       form how = form::blocking;
       const bool is_collective = find_collective(one, which, how);
-      if (is_collective ? how == form::nonblocking || !stream::offers(*which, how)
+      if (is_collective ? how == form::nonblocking || !stream::supports(*which, how)
                         : one != "latency" && one != "multi_lat")
         stop("--enqueue: there is no enqueued form of " + one);
     }

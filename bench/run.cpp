@@ -102,7 +102,7 @@ std::unique_ptr<nccl> open_other(const options& o, memory_source& source, int ra
   auto other = open_nccl(MPI_COMM_WORLD, source.backend(), source.device(), why);
   if (!other && rank == 0 && source.backend() == "cuda")
     std::fprintf(stderr, "telpher: no column for NCCL: %s\n", why.c_str());
-  if (other && !other->offers(*o.which)) other.reset();
+  if (other && !other->supports(*o.which)) other.reset();
   return other;
 }
 

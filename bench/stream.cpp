@@ -131,7 +131,7 @@ bool stream::present(memory_source& source) {
   return functions().stream_create && functions().exscan_enqueue && source.device_count() > 0;
 }
 
-bool stream::offers(const collective& c, form how) {
+bool stream::supports(const collective& c, form how) {
   return how == form::persistent || form_of(c) != nullptr;
 }
 

@@ -22,7 +22,7 @@ class stream {
   /// Whether the library in the process has these calls, and a device to make streams on.
   static bool present(memory_source& source);
   /// Whether a collective can be enqueued here. A persistent one can always, as a request.
-  static bool offers(const collective& c, form how);
+  static bool supports(const collective& c, form how);
 
   /// What stands for the program's kernel; in the stream.
   void work();

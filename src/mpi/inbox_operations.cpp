@@ -63,12 +63,12 @@ bool inbox_send::announce(ticket::message&& m, int peer) noexcept {
   cells_ = m.cells;
   copy_ = m.payload.data;
   m.by_stream = true;
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
-  if (o->send() != status::ok) {
+  auto o = std::make_unique<ticket::send>(std::move(m), peer, ticket::sends());
+  if (o->announce() != status::ok) {
     words_.give_back();
     return false;
   }
-  offer_ = o.get();
+  send_ = o.get();
   ticket::sends().add(std::move(o));
   return true;
 }
@@ -81,33 +81,33 @@ status inbox_send::copy(device::stream s) const noexcept {
 void inbox_send::end_copy(status copied) noexcept {
   copied_ = true;
   if (read_) read_->set(failed(copied) ? MPI_ERR_OTHER : MPI_SUCCESS);
-  ticket::sends().end_copy(*offer_, copied);
+  ticket::sends().end_copy(*send_, copied);
 }
 
 // The receiver of a copy of ours may need this rank's help until the send is complete.
 inbox_send::need inbox_send::needs() const noexcept {
-  if (copied_) return offer_ ? need::messages : need::nothing;
+  if (copied_) return send_ ? need::messages : need::nothing;
   return words_.are_over(blocks_) ? need::step : need::nothing;
 }
 
 void inbox_send::step() noexcept {
-  if (!offer_ || needs() == need::nothing) return;
+  if (!send_ || needs() == need::nothing) return;
   if (!copied_) {
     end_copy(status::ok);
     words_.give_back();
   }
-  if (!offer_->complete()) return;
-  if (offer_->outcome() != status::ok) fail(MPI_ERR_OTHER);
-  ticket::sends().release(*std::exchange(offer_, nullptr));
+  if (!send_->complete()) return;
+  if (send_->outcome() != status::ok) fail(MPI_ERR_OTHER);
+  ticket::sends().release(*std::exchange(send_, nullptr));
   end();
 }
 
 // Its receiver gets an error in place of the message.
 void inbox_send::abandon() noexcept {
-  if (!offer_) return;
+  if (!send_) return;
   const ticket::visit v;
   if (!copied_) end_copy(status::device_error);
-  ticket::sends().release(*std::exchange(offer_, nullptr));
+  ticket::sends().release(*std::exchange(send_, nullptr));
 }
 
 // --- the receiver ---

@@ -153,7 +153,7 @@ class inbox_send final : public inbox_operation, public recycled<inbox_send> {
   int blocks_ = 1;
   std::optional<path::inbox_cells> cells_;
   std::byte* copy_ = nullptr;
-  ticket::offer* offer_ = nullptr;
+  ticket::send* send_ = nullptr;
   bool copied_ = false;
 };
 

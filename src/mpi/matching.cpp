@@ -17,7 +17,7 @@
 namespace telpher::partitioned {
 namespace {
 
-enum class role : std::int32_t { offer, answer, verdict };
+enum class role : std::int32_t { invitation, answer, verdict };
 
 struct card {
   channel of;
@@ -73,7 +73,7 @@ class party {
   }
   int begin() noexcept {
     if (end_.peer() < 0) over_ = true;
-    return end_.sends() && !over_ ? tell(role::offer, own_ != nullptr) : MPI_SUCCESS;
+    return end_.sends() && !over_ ? tell(role::invitation, own_ != nullptr) : MPI_SUCCESS;
   }
   /// True once it is known how the request goes.
   bool advance(int& rc) noexcept {
@@ -123,7 +123,7 @@ class party {
 
   int receive_side() noexcept {
     card c;
-    if (take(end_.name(), role::offer, receiver(), c)) return tell(role::answer, connect(c));
+    if (take(end_.name(), role::invitation, receiver(), c)) return tell(role::answer, connect(c));
     if (!take(end_.name(), role::verdict, receiver(), c)) return MPI_SUCCESS;
     over_ = true;
     if (!c.serves) own_.reset();

@@ -8,7 +8,7 @@
 // settles for each pair whether it is matched. If it is, the devices move the bytes alone, or, for
 // partitions that go to another node, with the relay (far_partitions.hpp). The ranks settle it by
 // notes:
-//   sender    offer: its room, the bytes of a message, whether it could serve
+//   sender    invitation: its room, the bytes of a message, whether it could serve
 //   receiver  answer: its room, whether it could serve and has opened the sender's
 //   sender    verdict: whether it has opened the receiver's
 // So both ends know whether the pair is matched. If it is not, both start and wait as for any

@@ -20,12 +20,12 @@ bool native_done(MPI_Request request) noexcept {
 
 ticket_send::~ticket_send() {
   if (request_ != MPI_REQUEST_NULL) give_handle(request_);
-  ticket::sends().release(offer_);
+  ticket::sends().release(send_);
 }
 
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
-  const status s = offer_.outcome();
+  const status s = send_.outcome();
   return s == status::ok ? MPI_SUCCESS
                          : entry::fail(errors_.owner(), call_, s, "sending device memory");
 }

@@ -14,25 +14,25 @@ namespace telpher::mpi {
 /// A send by ticket.
 class ticket_send final : public request_object, public recycled<ticket_send> {
  public:
-  /// `offer` belongs to ticket::sends(), `request` is a handle of take_handle or null.
-  ticket_send(ticket::offer& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
-      : offer_(o), request_(request), call_(call), errors_(comm) {}
+  /// `send` belongs to ticket::sends(), `request` is a handle of take_handle or null.
+  ticket_send(ticket::send& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
+      : send_(o), request_(request), call_(call), errors_(comm) {}
   ~ticket_send() override;
-  bool check() noexcept override { return offer_.complete(); }
+  bool check() noexcept override { return send_.complete(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   // The send is not cancelled, but the program's wait for it must not depend on the receiver.
-  void cancel() noexcept override { ticket::sends().hasten(offer_); }
-  // The offer goes on.
+  void cancel() noexcept override { ticket::sends().hasten(send_); }
+  // The send goes on.
   bool abandon() noexcept override {
-    offer_.abandon();
+    send_.abandon();
     return true;
   }
   MPI_Request request() const noexcept override { return request_; }
   void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
-  ticket::offer& offer_;
+  ticket::send& send_;
   MPI_Request request_;
   const char* call_;
   host_mpi::kept_comm errors_;

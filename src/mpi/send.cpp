@@ -82,7 +82,7 @@ status complete(ticket::message& m) noexcept {
 }
 
 // Packing takes some microseconds, unless the device is busy. A payload that is complete when the
-// call returns is offered at once: its receiver then needs no further call of this rank, which may
+// call returns is ready at once: its receiver then needs no further call of this rank, which may
 // compute for long. But in a burst of sends (the faces of a block) the kernels run behind each
 // other while the calls go on: a send that follows closely on another does not wait. An error stays
 // with the event, for those who wait for it later.
@@ -222,8 +222,8 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
   if (const path::record* by = m.in_place ? nullptr : path::choose_eager(end))
     return send_eager(call, mode, m, *by, end, rc);
   const MPI_Comm comm = m.comm;
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
-  status s = o->send();
+  auto o = std::make_unique<ticket::send>(std::move(m), peer, ticket::sends());
+  status s = o->announce();
   if (s == status::would_block || s == status::not_supported) {
     m = o->take_back();
     if (m.in_place && failed(s = complete(m))) {

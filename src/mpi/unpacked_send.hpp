@@ -6,7 +6,7 @@
 
 #include "mpi/pt2pt.hpp"
 #include "path/table.hpp"
-#include "ticket/offer.hpp"
+#include "ticket/send.hpp"
 
 namespace telpher::mpi {
 

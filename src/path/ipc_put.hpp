@@ -25,7 +25,7 @@ class put_wait final : public transfer {
 };
 
 /// The sender's half; made when the state is put_asked. Sets the state put_done. If poll returns an
-/// error, the state is still put_asked and the offer then refuses.
+/// error, the state is still put_asked and the sender then refuses.
 class put_copy final : public transfer {
  public:
   put_copy(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;

@@ -7,7 +7,7 @@ namespace telpher::path {
 
 const char* to_string(slot_state s) noexcept {
   static constexpr const char* names[] = {
-      "free",   "preparing",  "coming", "arrived",   "offered",  "claimed", "getting", "staging",
+      "free",   "preparing",  "coming", "arrived",   "ready",    "claimed", "getting", "staging",
       "staged", "pipe asked", "piping", "put asked", "put done", "refused", "done"};
   const auto i = static_cast<std::size_t>(s);
   return i < std::size(names) ? names[i] : "invalid";

@@ -7,24 +7,24 @@
 //   free       sender    the cell is unused; only the sender leaves this state
 //   preparing  sender    store(release), before the ticket is sent: the sender's device is still at
 //                        work on the payload. The receiver waits; only the sender leaves this
-//                        state, for offered or refused
+//                        state, for ready or refused
 //   coming     sender    store(release), before the ticket is sent: when the sender's stream gets
 //                        there, its kernel puts the bytes into cell `where` of the receiver's
 //                        inbox, with the mark `ring_blocks` (path/inbox.hpp). The receiver's stream
 //                        may take them from there by its own kernel, and then stores done. Else the
 //                        receiver waits
 //   arrived    sender    compare-and-swap from coming: they are in the cell; the send is complete
-//   offered    sender    store(release), before the ticket is sent or from preparing: `payload`
+//   ready      sender    store(release), before the ticket is sent or from preparing: `payload`
 //                        says where the bytes lie; the receiver may claim. If `is_strided`, they
 //                        are not packed: `payload` names their first block and `shape` the others.
 //                        The sender packs them when the receiver asks for its part, and to stage
 //                        them
-//   claimed    receiver  compare-and-swap from offered: the receiver decides how the bytes move. It
+//   claimed    receiver  compare-and-swap from ready: the receiver decides how the bytes move. It
 //                        tries at once to open the memory, and only then knows whether it needs the
 //                        sender
 //   getting    receiver  store(release) from claimed: the memory is open, the receiver moves the
 //                        bytes and asks for nothing
-//   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
+//   staging    sender    compare-and-swap from ready: the sender copies the bytes to shared
 //                        memory
 //   staged     sender    store(release): the bytes lie at `where`; the send is complete
 //   pipe_asked receiver  store(release) from claimed: asks the sender to feed blocks
@@ -40,10 +40,10 @@
 //
 // Either end may fail at any time, and the other end must learn of it. A sender stores refused in
 // place of staged, put_done or the last `produced`; the receiver answers done. A receiver stores
-// done as soon as it may write the word: it claims an offered slot, waits for the end of staging,
-// and lets the blocks of a ring pass (`consumed` grows, nothing is copied).
+// done as soon as it may write the word: it claims a slot that is ready, waits for the end of
+// staging, and lets the blocks of a ring pass (`consumed` grows, nothing is copied).
 //
-// One compare-and-swap on `offered` decides between claimed and staging. After it exactly one side
+// One compare-and-swap on `ready` decides between claimed and staging. After it exactly one side
 // at a time writes the word, as listed. So every other change is a plain release store, which the
 // other side reads with acquire. The epoch grows by one with each use of a cell, so a claim with
 // the epoch of an old or forged ticket fails. `produced` is written by the sender, `consumed` by
@@ -69,7 +69,7 @@ enum class slot_state : std::uint8_t {
   preparing,
   coming,
   arrived,
-  offered,
+  ready,
   claimed,
   getting,
   staging,
@@ -136,9 +136,9 @@ struct alignas(64) slot {
   void set(std::uint32_t epoch, slot_state s) noexcept {
     word.store(pack(epoch, s), std::memory_order_release);
   }
-  /// The compare-and-swap on `offered` that decides between claimed and staging.
+  /// The compare-and-swap on `ready` that decides between claimed and staging.
   bool take(std::uint32_t epoch, slot_state s) noexcept {
-    return change(epoch, slot_state::offered, s);
+    return change(epoch, slot_state::ready, s);
   }
   /// Of the sender: the receiver may store done meanwhile.
   bool end_coming(std::uint32_t epoch, slot_state s) noexcept {

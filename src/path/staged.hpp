@@ -76,7 +76,7 @@ class block_copies {
   std::size_t finished_ = 0;
 };
 
-/// The receiver's half, for any state after the ticket was matched except offered. It asks for the
+/// The receiver's half, for any state after the ticket was matched except ready. It asks for the
 /// ring if the state is claimed, and accepts the whole form if it is staging or staged. Leaves the
 /// state done, also on error; what the sender still has to feed is then dropped.
 class staged_receive final : public transfer {
@@ -127,7 +127,7 @@ class staged_feed final : public transfer {
   std::size_t block_bytes_ = 0;  // size of one slot of the ring
 };
 
-/// The sender's half of the whole form; made only after the state was changed from offered to
+/// The sender's half of the whole form; made only after the state was changed from ready to
 /// staging. ok when the bytes are in shared memory.
 class staged_whole final : public transfer {
  public:

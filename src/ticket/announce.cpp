@@ -38,7 +38,7 @@ result<const description*> describe_payload(const path::region& r,
 
 }  // namespace
 
-status offer::send() noexcept {
+status send::announce() noexcept {
   const bool near = peers_.near(peer_);
   ticket& t = *new (wire_bytes) ticket{};
   t.bytes = message_.payload.bytes;
@@ -72,7 +72,7 @@ status offer::send() noexcept {
 }
 
 // Of a message for an inbox: where it will be. What the slot describes from before stays.
-status offer::take_slot_for_cells() noexcept {
+status send::take_slot_for_cells() noexcept {
   const auto use = peers_.own().take_slot();
   if (!use) return status::would_block;
   use_ = *use;
@@ -83,7 +83,7 @@ status offer::take_slot_for_cells() noexcept {
   return status::ok;
 }
 
-status offer::take_slot() noexcept {
+status send::take_slot() noexcept {
   if (message_.cells) return take_slot_for_cells();
   const auto payload = describe_payload(message_.payload, message_.info);
   TELPHER_TRY(payload);
@@ -100,13 +100,13 @@ status offer::take_slot() noexcept {
   if (message_.in_place) cell_->shape = message_.in_place->shape;
   exportable_ = d.memory.exportable;
   const bool prepares = message_.ready || message_.by_stream;
-  cell_->set(use_.epoch, prepares ? path::slot_state::preparing : path::slot_state::offered);
+  cell_->set(use_.epoch, prepares ? path::slot_state::preparing : path::slot_state::ready);
   return status::ok;
 }
 
 // The bytes that travel: the payload, or what it was compressed to. Where that fails, or would have
 // to wait for the payload, the payload itself goes, which is right as well.
-path::region offer::compressed(ticket& t) noexcept {
+path::region send::compressed(ticket& t) noexcept {
   if (!message_.coding || message_.ready) return message_.payload;
   auto coded = path::compress(message_.payload, message_.coding);
   if (!coded) {
@@ -120,7 +120,7 @@ path::region offer::compressed(ticket& t) noexcept {
   return {message_.payload.where, static_cast<std::byte*>(coded_.data.data()), coded_.bytes};
 }
 
-status offer::send_carrier(const void* bytes, int size) noexcept {
+status send::send_carrier(const void* bytes, int size) noexcept {
   const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
                                                      message_.tag, message_.comm, &carrier_)
                                       : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,

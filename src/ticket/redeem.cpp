@@ -167,7 +167,7 @@ status receive::choose_path(const path::region& to) noexcept {
   }
   const slot_state now = cell.state_in(told().epoch);
   if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
-    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", told().sender,
+    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not ready", told().sender,
                   told().slot);
     return status::corrupt;
   }

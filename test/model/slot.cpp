@@ -38,13 +38,13 @@ bool allowed(unsigned who, std::uint64_t before, std::uint64_t next) {
   using s = slot_state;
   const auto from = static_cast<s>(before & 0xff), to = static_cast<s>(next & 0xff);
   const bool sender = who == 0;
-  if (to == s::offered) return sender && (from == s::free || from == s::done);
+  if (to == s::ready) return sender && (from == s::free || from == s::done);
   if (before >> 8 != next >> 8) return false;
   switch (to) {
     case s::claimed:
-      return !sender && (from == s::offered || from == s::refused);
+      return !sender && (from == s::ready || from == s::refused);
     case s::staging:
-      return sender && from == s::offered;
+      return sender && from == s::ready;
     case s::staged:
       return sender && from == s::staging;
     case s::getting:
@@ -59,7 +59,7 @@ bool allowed(unsigned who, std::uint64_t before, std::uint64_t next) {
       return sender && (from == s::staging || from == s::pipe_asked || from == s::piping ||
                         from == s::put_asked);
     case s::done:
-      return !sender && from != s::offered && from != s::staging && from != s::free;
+      return !sender && from != s::ready && from != s::staging && from != s::free;
     default:
       return false;
   }
@@ -82,7 +82,7 @@ bool feed(node& n, std::uint32_t epoch) {
 bool answer_state(node& n, std::uint32_t epoch) {
   slot& c = n.cell;
   switch (c.state_in(epoch)) {
-    case slot_state::offered:
+    case slot_state::ready:
       if (option(n, epoch, 2) == 0 || !c.take(epoch, slot_state::staging)) return false;
       if (option(n, epoch, 2) == 1) {
         c.set(epoch, slot_state::refused);
@@ -122,7 +122,7 @@ void send(node& n, std::uint32_t epoch, int message) {
   slot& c = n.cell;
   n.payload = message;
   c.payload.address = static_cast<std::uint64_t>(message);
-  c.set(epoch, slot_state::offered);
+  c.set(epoch, slot_state::ready);
   n.ticket.store(epoch, std::memory_order_release);
   std::uint64_t seen = 0;
   bool looked = false;
@@ -246,7 +246,7 @@ TEST_CASE(a_slot_used_again) {
 }
 
 // That the deciding swap acquires and releases is not among them: the ticket's message, which comes
-// before it, already orders what the offer says.
+// before it, already orders what the sender says.
 TEST_CASE(defects_of_the_slot_are_found) {
   using enum model::mutation;
   model::finds_all("slot", {.deviations = 2}, make_once,

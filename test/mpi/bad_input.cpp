@@ -76,7 +76,7 @@ void damaged_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
     }
 }
 
-/// A whole, valid ticket sent as host bytes a second time: its slot is not on offer, so an error.
+/// A whole, valid ticket sent as host bytes a second time: its slot is not ready, so an error.
 /// A ticket cut short has another size than a ticket and is plain bytes.
 void replayed_and_truncated_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
   const int peer = s.rank ^ 1;
@@ -100,7 +100,7 @@ void replayed_and_truncated_tickets(suite& s, test_ticket* make, std::size_t tic
       const int code = MPI_Recv(in.data(), 4000, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &status);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       if (cut == 0)
-        s.expect(code != MPI_SUCCESS, "a ticket that nobody offers is an error");
+        s.expect(code != MPI_SUCCESS, "a ticket that nobody has sent is an error");
       else
         s.expect_status(status, peer, 3, ticket_bytes - static_cast<std::size_t>(cut));
     }

@@ -17,7 +17,7 @@ schedule bcast_two_shot(const problem& p, std::int32_t rank) {
   if (b.is_root()) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
       if (r != rank) b.publish(share(r));
-    b.offer_input(b.others());
+    b.signal_input(b.others());
     b.wait(b.others());
     return b.take();
   }

@@ -60,7 +60,7 @@ schedule one_shot(const problem& p, std::int32_t rank) {
     b.publish(b.input_block(rank, r), at.of(rank, r));
     if (!gives_blocks(p.what)) break;
   }
-  b.offer_input(b.takers());
+  b.signal_input(b.takers());
   const auto given = [&](std::int32_t r) {
     return b.contribution(r, b.input_block(r, rank), at.of(r, rank));
   };

@@ -25,7 +25,7 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
   if (rank < contributors) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
       if (r != rank) b.publish(share_of(p, r), published(r));
-    b.offer_input(b.others());
+    b.signal_input(b.others());
   }
   for (std::int32_t r = 0; r < contributors; ++r) {
     const span next = b.contribution(r, share_of(p, rank), published(rank));

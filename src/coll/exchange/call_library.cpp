@@ -32,7 +32,7 @@ bool call::may_use_library() noexcept {
       c_.library.abort();
     }
   return form_ == form::blocking && !c_.library_absent && !c_.shares_devices && volume() > 0 &&
-         vendor::offers(arguments_.what, problem_.in_place, arguments_.reduce) &&
+         vendor::supports(arguments_.what, problem_.in_place, arguments_.reduce) &&
          worth_joining(c_, volume());
 }
 

@@ -86,7 +86,7 @@ void builder::wait(std::int32_t peer) {
   if (peer != rank()) made_.steps.push_back({.kind = step_kind::wait, .peer = peer});
 }
 
-void builder::offer_input(std::int32_t peer) {
+void builder::signal_input(std::int32_t peer) {
   if (!exposed_) signal(peer);
 }
 

@@ -102,7 +102,7 @@ class builder {
   void wait(std::int32_t peer);
   /// The peer may read after its await_input what was published. Exposed inputs need neither call:
   /// they may be read from the start.
-  void offer_input(std::int32_t peer);
+  void signal_input(std::int32_t peer);
   void await_input(std::int32_t peer);
   // The same with several peers; the rank itself may be among them.
   void signal(std::ranges::range auto&& peers) {
@@ -111,8 +111,8 @@ class builder {
   void wait(std::ranges::range auto&& peers) {
     for (const std::int32_t peer : peers) wait(peer);
   }
-  void offer_input(std::ranges::range auto&& peers) {
-    for (const std::int32_t peer : peers) offer_input(peer);
+  void signal_input(std::ranges::range auto&& peers) {
+    for (const std::int32_t peer : peers) signal_input(peer);
   }
   /// Nobody passes before all have come.
   void meet();

@@ -65,7 +65,7 @@ void leave(const communicator* c) noexcept {
 
 }  // namespace
 
-bool offers(operation what, bool in_place, const reduction& r) noexcept {
+bool supports(operation what, bool in_place, const reduction& r) noexcept {
   const bool reduces = r.known && type_of(r.type) >= 0 && number_of(r.op) >= 0;
   switch (what) {
     case operation::allreduce:

@@ -33,7 +33,7 @@ struct call {
 
 /// Whether the library does such calls, wherever their buffers lie. It cannot do MPI's in-place
 /// reduce-scatter and alltoall.
-bool offers(operation what, bool in_place, const reduction& r) noexcept;
+bool supports(operation what, bool in_place, const reduction& r) noexcept;
 
 class communicator {
  public:

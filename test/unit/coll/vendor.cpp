@@ -99,18 +99,18 @@ TEST_CASE(what_the_library_has) {
   using kernel::reduce_op;
   using kernel::value_type;
   const reduction sum = reducing(reduce_op::sum, value_type::f32);
-  CHECK(vendor::offers(operation::allreduce, false, sum));
-  CHECK(vendor::offers(operation::allreduce, true, sum));
-  CHECK(vendor::offers(operation::reduce_scatter_block, false, sum));
-  CHECK(!vendor::offers(operation::reduce_scatter_block, true, sum));
-  CHECK(!vendor::offers(operation::scan, false, sum));
-  CHECK(!vendor::offers(operation::allreduce, false, reducing(reduce_op::bor, value_type::u32)));
-  CHECK(!vendor::offers(operation::allreduce, false, reducing(reduce_op::max, value_type::i16)));
-  CHECK(!vendor::offers(operation::allreduce, false, reducing(reduce_op::sum, value_type::c32)));
-  CHECK(vendor::offers(operation::bcast, false, {}));
-  CHECK(vendor::offers(operation::allgather, true, {}));
-  CHECK(!vendor::offers(operation::alltoall, true, {}));
-  CHECK(!vendor::offers(operation::allgatherv, false, {}));
+  CHECK(vendor::supports(operation::allreduce, false, sum));
+  CHECK(vendor::supports(operation::allreduce, true, sum));
+  CHECK(vendor::supports(operation::reduce_scatter_block, false, sum));
+  CHECK(!vendor::supports(operation::reduce_scatter_block, true, sum));
+  CHECK(!vendor::supports(operation::scan, false, sum));
+  CHECK(!vendor::supports(operation::allreduce, false, reducing(reduce_op::bor, value_type::u32)));
+  CHECK(!vendor::supports(operation::allreduce, false, reducing(reduce_op::max, value_type::i16)));
+  CHECK(!vendor::supports(operation::allreduce, false, reducing(reduce_op::sum, value_type::c32)));
+  CHECK(vendor::supports(operation::bcast, false, {}));
+  CHECK(vendor::supports(operation::allgather, true, {}));
+  CHECK(!vendor::supports(operation::alltoall, true, {}));
+  CHECK(!vendor::supports(operation::allgatherv, false, {}));
 }
 
 TEST_CASE(no_library_without_a_setting_for_this_device) {

@@ -39,7 +39,7 @@ class own_memory {
 
 TEST_CASE(a_claim_before_staging_wins) {
   slot cell{};
-  cell.set(epoch, slot_state::offered);
+  cell.set(epoch, slot_state::ready);
   CHECK(cell.take(epoch, slot_state::claimed));
   CHECK(!cell.take(epoch, slot_state::staging));
   CHECK_EQ(cell.state_in(epoch), slot_state::claimed);
@@ -47,7 +47,7 @@ TEST_CASE(a_claim_before_staging_wins) {
 
 TEST_CASE(staging_before_a_claim_wins) {
   slot cell{};
-  cell.set(epoch, slot_state::offered);
+  cell.set(epoch, slot_state::ready);
   CHECK(cell.take(epoch, slot_state::staging));
   CHECK(!cell.take(epoch, slot_state::claimed));
   CHECK_EQ(cell.state_in(epoch), slot_state::staging);
@@ -59,12 +59,12 @@ TEST_CASE(what_is_being_prepared_is_nobodys) {
   CHECK(!cell.take(epoch, slot_state::claimed));
   CHECK(!cell.take(epoch, slot_state::staging));
   CHECK_EQ(cell.state_in(epoch), slot_state::preparing);
-  cell.set(epoch, slot_state::offered);
+  cell.set(epoch, slot_state::ready);
   CHECK(cell.take(epoch, slot_state::claimed));
 }
 
-// The sender stores offered, the receiver claims from then on, and sees what was written before.
-TEST_CASE(a_claim_waits_for_the_offer) {
+// The sender stores ready, the receiver claims from then on, and sees what was written before.
+TEST_CASE(a_claim_waits_for_the_payload) {
   constexpr std::uint32_t rounds = 20000;
   slot cell{};
   std::atomic<std::uint32_t> prepared{0}, taken{0};
@@ -82,7 +82,7 @@ TEST_CASE(a_claim_waits_for_the_offer) {
     cell.set(r, slot_state::preparing);
     prepared.store(r, std::memory_order_relaxed);
     cell.payload.address = r;
-    cell.set(r, slot_state::offered);
+    cell.set(r, slot_state::ready);
     while (taken.load(std::memory_order_acquire) < r) std::this_thread::yield();
   }
   receiver.join();
@@ -104,7 +104,7 @@ TEST_CASE(two_threads_never_both_win) {
   std::thread receiver(compete, slot_state::claimed, std::ref(claimed));
   std::thread sender(compete, slot_state::staging, std::ref(staged));
   for (std::uint32_t r = 1; r <= rounds; ++r) {
-    cell.set(r, slot_state::offered);
+    cell.set(r, slot_state::ready);
     turn.store(r, std::memory_order_release);
     while (ended.load(std::memory_order_acquire) < 2 * r) std::this_thread::yield();
   }
@@ -115,11 +115,11 @@ TEST_CASE(two_threads_never_both_win) {
 
 TEST_CASE(another_epoch_is_refused) {
   slot cell{};
-  cell.set(epoch, slot_state::offered);
+  cell.set(epoch, slot_state::ready);
   CHECK(!cell.take(epoch - 1, slot_state::claimed));
   CHECK(!cell.take(epoch + 1, slot_state::claimed));
   CHECK_EQ(cell.state_in(epoch - 1), slot_state::free);
-  CHECK_EQ(cell.state_in(epoch), slot_state::offered);
+  CHECK_EQ(cell.state_in(epoch), slot_state::ready);
 }
 
 TEST_CASE(what_is_written_before_a_state_is_seen_after_it) {
@@ -142,7 +142,7 @@ TEST_CASE(a_slot_has_another_epoch_with_each_use) {
   own_segment own(memory.base());
   const auto a = own.take_slot();
   REQUIRE(a.has_value());
-  own.cell(a->index).set(a->epoch, slot_state::offered);
+  own.cell(a->index).set(a->epoch, slot_state::ready);
   own.give_slot(*a);
   const auto b = own.take_slot();
   REQUIRE(b.has_value());

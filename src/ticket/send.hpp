@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's side of one ticket, from the moment the ticket leaves until the receiver has said
-// that the bytes arrived. An offer is `complete` when the program's send is complete: the send
+// that the bytes arrived. A send is `complete` when the program's send is complete: the send
 // buffer may be used again, and for a synchronous send the receive has been found. It is `retired`
 // when nothing of it is needed any more. A buffered message is complete long before it is retired.
-// Offers belong to the send_list. It lists them until they are retired, and destroys them once no
+// Sends belong to the send_list. It lists them until they are retired, and destroys them once no
 // caller holds them either.
 #pragma once
 
@@ -50,7 +50,7 @@ struct message {
   bool synchronous = false;
   codec::plan coding;  // if it leaves the node
   // A stream of the program's fills the payload, a copy of ours, or puts it into a cell of the
-  // receiver's inbox: who sends it says when (offer::end_copy).
+  // receiver's inbox: who sends it says when (send::end_copy).
   bool by_stream = false;
   std::optional<path::inbox_cells> cells;
 };
@@ -61,18 +61,18 @@ status start_packing(const message& m, memory::buffer& to, memory::pooled_event&
 class peer_table;
 class send_list;
 
-class offer final : public recycled<offer>, public linked_list<offer>::link {
+class send final : public recycled<send>, public linked_list<send>::link {
  public:
-  offer(message&& m, int peer, send_list& all) noexcept;
-  offer(const offer&) = delete;
-  offer& operator=(const offer&) = delete;
-  ~offer();
+  send(message&& m, int peer, send_list& all) noexcept;
+  send(const send&) = delete;
+  send& operator=(const send&) = delete;
+  ~send();
 
   /// Sends the ticket. not_supported or would_block: nothing was sent, send the bytes raw.
   /// host_mpi_error: PMPI refused it with host_error(), after its error handler returned.
-  status send() noexcept;
+  status announce() noexcept;
   int host_error() const noexcept { return host_error_; }
-  /// The message of an offer that could not be sent.
+  /// The message of a send that could not be sent.
   message take_back() noexcept { return std::move(message_); }
   /// The program has given up its request (MPI_Request_free). It may free the buffer as soon as it
   /// knows by other means that the message has arrived. So the reference to the pointer cache is
@@ -152,8 +152,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   memory::pooled_event packing_;  // of `message_.packed`, for a receiver that cannot do without
   path::slot* cell_ = nullptr;
   path::slot_use use_;
-  path::slot_state answer_ = path::slot_state::offered;  // the receiver's last answer seen
-  MPI_Request carrier_ = MPI_REQUEST_NULL;               // the ticket's own message
+  path::slot_state answer_ = path::slot_state::ready;  // the receiver's last answer seen
+  MPI_Request carrier_ = MPI_REQUEST_NULL;             // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;
   std::unique_ptr<path::pipelined_send> remote_;
   path::compressed_payload coded_;

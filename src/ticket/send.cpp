@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ticket/offer.hpp"
+#include "ticket/send.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,16 +23,16 @@ bool is_answer(slot_state s) noexcept {
 
 }  // namespace
 
-offer::offer(message&& m, int peer, send_list& all) noexcept
+send::send(message&& m, int peer, send_list& all) noexcept
     : all_(all), peers_(all.peers()), message_(std::move(m)), peer_(peer) {}
 
-offer::~offer() {
+send::~send() {
   all_.note_copied(*this);
   if (message_.cells) path::give_cells(peer_, *message_.cells);
   if (cell_) peers_.own().give_slot(use_);
 }
 
-bool offer::carrier_gone() noexcept {
+bool send::carrier_gone() noexcept {
   if (carrier_ == MPI_REQUEST_NULL) return true;
   int flag = 0;
   if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -43,14 +43,14 @@ bool offer::carrier_gone() noexcept {
 
 // That the ticket has gone is not that it is received: a probe may have taken it. A receiver says
 // that itself, unless it is blocked in the host MPI, which then found the receive.
-bool offer::matched_while_blocked() noexcept {
+bool send::matched_while_blocked() noexcept {
   return carrier_gone() && peers_.blocked(peer_) &&
          cell_->probed.load(std::memory_order_acquire) != use_.epoch;
 }
 
 // --- progress ---
 
-bool offer::advance(std::uint64_t now) noexcept {
+bool send::advance(std::uint64_t now) noexcept {
   if (retired_) return false;
   if (on_node()) return advance_on_node(now);
   advance_off_node();
@@ -58,7 +58,7 @@ bool offer::advance(std::uint64_t now) noexcept {
 }
 
 // Whether the payload is complete; asked until it is, or cannot be.
-status offer::prepared() noexcept {
+status send::prepared() noexcept {
   if (!message_.ready) return status::ok;
   const status s = message_.ready.query();
   if (s == status::would_block) return s;
@@ -67,14 +67,14 @@ status offer::prepared() noexcept {
   return s;
 }
 
-void offer::prepare() noexcept {
+void send::prepare() noexcept {
   const status s = prepared();
   if (s == status::would_block) return;
-  cell_->set(use_.epoch, s == status::ok ? slot_state::offered : slot_state::refused);
+  cell_->set(use_.epoch, s == status::ok ? slot_state::ready : slot_state::refused);
   if (s != status::ok) complete(s);
 }
 
-bool offer::advance_on_node(std::uint64_t now) noexcept {
+bool send::advance_on_node(std::uint64_t now) noexcept {
   const slot_state state = cell_->state_in(use_.epoch);
   const bool answered = is_answer(state) && state != answer_;
   if (answered) answer_ = state;
@@ -82,7 +82,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     case slot_state::preparing:
       if (!message_.by_stream) prepare();
       break;
-    case slot_state::offered:
+    case slot_state::ready:
       consider_staging(now);
       break;
     case slot_state::pipe_asked:
@@ -108,14 +108,14 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
 
 // A message in a cell is complete; its receiver's stream may have taken it by now. A payload in our
 // own memory goes on like any other message.
-void offer::end_copy(status copied) noexcept {
+void send::end_copy(status copied) noexcept {
   message_.by_stream = false;
   if (message_.cells) {
     cell_->end_coming(use_.epoch, copied == status::ok ? slot_state::arrived : slot_state::refused);
     bytes_left_ = true;
     complete(copied);
   } else {
-    cell_->set(use_.epoch, copied == status::ok ? slot_state::offered : slot_state::refused);
+    cell_->set(use_.epoch, copied == status::ok ? slot_state::ready : slot_state::refused);
     if (copied != status::ok) complete(copied);
   }
 }
@@ -138,7 +138,7 @@ status start_packing(const message& m, memory::buffer& to, memory::pooled_event&
 }
 
 // Makes the payload contiguous, if it is not. would_block: the device is at it.
-status offer::pack() noexcept {
+status send::pack() noexcept {
   if (!message_.in_place) return status::ok;
   if (!packing_) TELPHER_TRY(start_packing(message_, message_.packed, packing_));
   TELPHER_TRY(packing_.query());
@@ -149,13 +149,13 @@ status offer::pack() noexcept {
 }
 
 // A receiver may come, and take the payload as it is, while the device packs it.
-bool offer::packs() noexcept {
+bool send::packs() noexcept {
   if (packing_ && packing_.query() != status::would_block) packing_ = {};
   return static_cast<bool>(packing_);
 }
 
 // False: not yet, or it cannot be done, which the state then says.
-bool offer::start_answer(slot_state asked) noexcept {
+bool send::start_answer(slot_state asked) noexcept {
   const status s = pack();
   if (s == status::would_block) return false;
   if (s == status::ok) return (transfer_ = answer(asked)) != nullptr;
@@ -165,7 +165,7 @@ bool offer::start_answer(slot_state asked) noexcept {
   return false;
 }
 
-std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
+std::unique_ptr<path::transfer> send::answer(slot_state asked) noexcept {
   path::send_end e{message_.payload};
   e.own = &peers_.own();
   e.cell = cell_;
@@ -176,7 +176,7 @@ std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
 
 // A transfer that failed leaves the state refused: the receiver learns of it and answers. After a
 // put it asks for blocks, which need the payload as the put did.
-void offer::run(path::transfer& t) noexcept {
+void send::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
   all_.note_copied(*this);
@@ -195,7 +195,7 @@ void offer::run(path::transfer& t) noexcept {
 // program's send does not depend on it, and one at a time: while it is copied the receiver may
 // come, and gets the others with less work. Any message is, when the receiver is blocked in the
 // host MPI.
-void offer::consider_staging(std::uint64_t now) noexcept {
+void send::consider_staging(std::uint64_t now) noexcept {
   const std::size_t bytes = message_.payload.bytes;
   const auto& where = message_.payload.where;
   if (hasty_) return stage(path::staging_piece::take_any(peers_.own(), bytes, where.owner));
@@ -211,14 +211,14 @@ void offer::consider_staging(std::uint64_t now) noexcept {
 }
 
 // Loses nothing if the receiver claims first, and nothing if there is no room: it stays as it is.
-void offer::stage(std::unique_ptr<path::staging_piece> room) noexcept {
+void send::stage(std::unique_ptr<path::staging_piece> room) noexcept {
   if (!room || pack() != status::ok || !cell_->take(use_.epoch, slot_state::staging)) return;
   transfer_ =
       std::make_unique<path::staged_whole>(*cell_, use_.epoch, message_.payload, std::move(room));
   run(*transfer_);
 }
 
-void offer::advance_off_node() noexcept {
+void send::advance_off_node() noexcept {
   if (!remote_) return finish(outcome_);
   if (const status s = prepared(); s != status::ok) {
     if (s == status::would_block) return;
@@ -234,7 +234,7 @@ void offer::advance_off_node() noexcept {
 
 // The program may go away once a send is complete, and call MPI no more for long. So the host MPI
 // has all blocks by then: a copy in our memory alone would let the receiver wait for this rank.
-bool offer::bytes_safe() const noexcept {
+bool send::bytes_safe() const noexcept {
   return remote_->copied() && remote_->all_sent();
 }
 
@@ -242,7 +242,7 @@ bool offer::bytes_safe() const noexcept {
 // from where the host MPI moves them. Blocks would go through host memory anyway, so a push costs
 // memory alone. The patience is short while pushed messages use little of it. A message that can go
 // without a copy waits longer.
-void offer::consider_push() noexcept {
+void send::consider_push() noexcept {
   const std::uint64_t waited = now_ns() - std::max(since_ns_, peers_.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
     rung_ = true;
@@ -257,17 +257,17 @@ void offer::consider_push() noexcept {
 // --- ends ---
 
 // No memory: it stays as it is, and is asked again.
-void offer::push() noexcept {
+void send::push() noexcept {
   if (remote_ && !remote_->asked() && remote_->push() == status::ok) advance_off_node();
 }
 
-void offer::hasten() noexcept {
+void send::hasten() noexcept {
   if (complete_) return;
   hasty_ = true;
   if (!visited) advance(now_ns());
 }
 
-bool offer::copying() const noexcept {
+bool send::copying() const noexcept {
   if (retired_) return false;
   return on_node() ? transfer_ != nullptr : remote_ && remote_->pushes() && !remote_->copied();
 }
@@ -276,14 +276,14 @@ bool offer::copying() const noexcept {
 // this one. It would then wait for this rank, which waits for it. It gets a moment to come by
 // itself, because that saves two copies. This rank relies on it if the arena has no room: shared
 // memory that is made for one message is only for receivers that may need it.
-bool offer::detach() noexcept {
+bool send::detach() noexcept {
   if (!needs_us()) return true;
   if (!on_node()) {
     push();
     return !needs_us();
   }
   if (message_.ready) prepare();
-  if (cell_->state_in(use_.epoch) != slot_state::offered) return false;
+  if (cell_->state_in(use_.epoch) != slot_state::ready) return false;
   const bool likely = exportable_ && peers_.pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
@@ -295,7 +295,7 @@ bool offer::detach() noexcept {
 }
 
 // Whether the receiver may be unable to get the bytes without this rank making progress.
-bool offer::needs_us() const noexcept {
+bool send::needs_us() const noexcept {
   if (retired_) return false;
   if (!on_node()) return remote_ && !remote_->all_sent();
   switch (cell_->state_in(use_.epoch)) {
@@ -306,7 +306,7 @@ bool offer::needs_us() const noexcept {
       return !message_.by_stream;  // the proxy goes on with it
     case slot_state::staging:
     case slot_state::put_asked:
-    case slot_state::offered:
+    case slot_state::ready:
     case slot_state::claimed:  // what it will ask for is not known yet
       return true;
     case slot_state::refused:  // after a put it asks for blocks next
@@ -316,7 +316,7 @@ bool offer::needs_us() const noexcept {
   }
 }
 
-void offer::complete(status outcome) noexcept {
+void send::complete(status outcome) noexcept {
   if (complete_) return;
   complete_ = true;
   if (trace::on()) complete_ns_ = now_ns();
@@ -328,7 +328,7 @@ void offer::complete(status outcome) noexcept {
   if (!packing_) message_.packed = {};
 }
 
-void offer::finish(status outcome) noexcept {
+void send::finish(status outcome) noexcept {
   if (failed(outcome)) {
     complete(outcome);
     if (remote_ && !remote_->quiet()) static_cast<void>(remote_.release());  // in use
@@ -343,7 +343,7 @@ void offer::finish(status outcome) noexcept {
   transfer_.reset();
 }
 
-void offer::record() const noexcept {
+void send::record() const noexcept {
   trace::facts f;
   f.add("to", peer_).add("tag", message_.tag);
   f.add("bytes", static_cast<long long>(message_.payload.bytes));
@@ -352,7 +352,7 @@ void offer::record() const noexcept {
   trace::record("send", "device message", since_ns_, now_ns(), f);
 }
 
-void offer::describe(char* text, std::size_t bytes) const noexcept {
+void send::describe(char* text, std::size_t bytes) const noexcept {
   std::snprintf(text, bytes, "send of %zu bytes to rank %d, tag %d: %s%s", message_.payload.bytes,
                 peer_, message_.tag,
                 on_node() ? to_string(cell_->state_in(use_.epoch))
