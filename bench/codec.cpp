@@ -139,16 +139,17 @@ class rig {
     void* values = allocate(content.size());
     void* back = allocate(content.size());
     void* coded = allocate(codec::most_bytes(p));
-    void* workspace = allocate(codec::workspace_bytes(p));
+    void* workspace = allocate(codec::the_coder()->workspace_bytes(p));
     must(backend_.copy(values, content.data(), content.size(), stream_), "copy");
     r.copy =
         speed(content.size(), [&] { return backend_.copy(back, values, content.size(), stream_); });
     r.encode = speed(content.size(), [&] {
-      return codec::encode(backend_, stream_, p, values, coded, workspace, report_);
+      return codec::the_coder()->encode(backend_, stream_, p, values, coded, workspace, report_);
     });
-    r.coded = codec::coded_bytes(p, *report_);
-    r.decode = speed(content.size(),
-                     [&] { return codec::decode(backend_, stream_, p, coded, r.coded, back); });
+    r.coded = codec::the_coder()->coded_bytes(p, *report_);
+    r.decode = speed(content.size(), [&] {
+      return codec::the_coder()->decode(backend_, stream_, p, coded, r.coded, back);
+    });
     r.bytes = content.size();
     r.error = error(p, content, back);
     for (void* one : {values, back, coded, workspace})

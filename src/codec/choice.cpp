@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/word_hash.hpp"
+#include "codec/codec.hpp"
 
 namespace telpher::codec {
 namespace {
@@ -65,6 +66,7 @@ std::string parse_codec(std::string_view text, choice& out) {
   else if (name != "off")
     return "there is no codec " + quoted(name);
   if (name == "off" && !text.empty()) return "off has no options";
+  if (name != "off" && !the_coder()) return "this build is without codecs (TELPHER_CODECS=OFF)";
   while (!text.empty())
     if (std::string why = set_option(c, cut(text, ',')); !why.empty()) return why;
   if (c.column != 0 && c.row == 0) return "ny needs nx";

@@ -41,7 +41,8 @@ struct choices {
 /// Equal for equal choices; differs for others with high probability.
 std::uint64_t fingerprint(const choices& c) noexcept;
 
-/// Parses such a text. Returns "", or what is wrong with it; then `out` is unchanged.
+/// Parses such a text. Returns "", or what is wrong with it; then `out` is unchanged. In a build
+/// without codecs all but `off` is wrong.
 std::string parse(std::string_view text, choices& out);
 
 /// The choices of TELPHER_COMPRESSION, read at the first call. An invalid text is logged as an

@@ -83,54 +83,63 @@ status encode_mpc(device::backend& b, device::stream s, const plan& p, const voi
   return b.copy(&out->payload_words, m.offsets + m.chunks, sizeof(std::uint32_t), s);
 }
 
-}  // namespace
-
 static_assert(sizeof(zfp_array) == sizeof(kernel::zfp_blocks<1>) &&
               sizeof(mpc_stream) == sizeof(kernel::mpc_place));
 
-std::size_t workspace_bytes(const plan& p) noexcept {
-  return scratch_at + (p.how == method::mpc ? pieces(p) * mpc_stream::slot_words * 4 : 0);
-}
-
-status encode(device::backend& b, device::stream s, const plan& p, const void* from, void* to,
-              void* workspace, report* out) noexcept {
-  *out = {};
-  if (reinterpret_cast<std::uintptr_t>(from) % size_of(p.kind) != 0) return status::not_supported;
-  return p.how == method::zfp ? encode_zfp(b, s, p, from, to, workspace, out)
-                              : encode_mpc(b, s, p, from, to, workspace, out);
-}
-
-status decode(device::backend& b, device::stream s, const plan& p, const void* from,
-              std::size_t bytes, void* to) noexcept {
-  if (p.how == method::zfp) {
-    const zfp_array a = zfp_parameters(p, to, from, nullptr);
-    return b.launch(zfp_kernel(p, false), &a, zfp_grid(p),
-                    static_cast<int>(zfp_array::threads_for(p.dims)), s);
+class kernels final : public coder {
+ public:
+  std::size_t workspace_bytes(const plan& p) const noexcept override {
+    return scratch_at + (p.how == method::mpc ? pieces(p) * mpc_stream::slot_words * 4 : 0);
   }
-  const mpc_stream m = mpc_parameters(p, to, from, nullptr, bytes);
-  return b.launch(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32, &m, grid(m.chunks), mpc_threads,
-                  s);
-}
 
-status decode_on_cpu(const plan& p, const void* from, std::size_t bytes, void* to) noexcept {
-  if (p.how == method::zfp) {
-    const zfp_array a = zfp_parameters(p, to, from, nullptr);
-    kernel::cpu_codec_of(zfp_kernel(p, false)).run_block(&a, 0, 1);
-  } else {
+  status encode(device::backend& b, device::stream s, const plan& p, const void* from, void* to,
+                void* workspace, report* out) const noexcept override {
+    *out = {};
+    if (reinterpret_cast<std::uintptr_t>(from) % size_of(p.kind) != 0) return status::not_supported;
+    return p.how == method::zfp ? encode_zfp(b, s, p, from, to, workspace, out)
+                                : encode_mpc(b, s, p, from, to, workspace, out);
+  }
+
+  status decode(device::backend& b, device::stream s, const plan& p, const void* from,
+                std::size_t bytes, void* to) const noexcept override {
+    if (p.how == method::zfp) {
+      const zfp_array a = zfp_parameters(p, to, from, nullptr);
+      return b.launch(zfp_kernel(p, false), &a, zfp_grid(p),
+                      static_cast<int>(zfp_array::threads_for(p.dims)), s);
+    }
     const mpc_stream m = mpc_parameters(p, to, from, nullptr, bytes);
-    kernel::cpu_codec_of(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32).run_block(&m, 0, 1);
+    return b.launch(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32, &m, grid(m.chunks),
+                    mpc_threads, s);
   }
-  return status::ok;
-}
 
-std::size_t coded_bytes(const plan& p, const report& r) noexcept {
-  if (p.how == method::zfp) return most_bytes(p);
-  return (pieces(p) + 2) / 2 * 8 + std::size_t{4} * r.payload_words;
-}
+  status decode_on_cpu(const plan& p, const void* from, std::size_t bytes,
+                       void* to) const noexcept override {
+    if (p.how == method::zfp) {
+      const zfp_array a = zfp_parameters(p, to, from, nullptr);
+      kernel::cpu_codec_of(zfp_kernel(p, false)).run_block(&a, 0, 1);
+    } else {
+      const mpc_stream m = mpc_parameters(p, to, from, nullptr, bytes);
+      kernel::cpu_codec_of(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32).run_block(&m, 0, 1);
+    }
+    return status::ok;
+  }
 
-std::optional<int> error_exponent(const plan& p, const report& r) noexcept {
-  if (p.how != method::zfp || r.error_exponent == 0) return std::nullopt;
-  return static_cast<int>(r.error_exponent) - zfp_array::exponent_zero;
+  std::size_t coded_bytes(const plan& p, const report& r) const noexcept override {
+    if (p.how == method::zfp) return most_bytes(p);
+    return (pieces(p) + 2) / 2 * 8 + std::size_t{4} * r.payload_words;
+  }
+
+  std::optional<int> error_exponent(const plan& p, const report& r) const noexcept override {
+    if (p.how != method::zfp || r.error_exponent == 0) return std::nullopt;
+    return static_cast<int>(r.error_exponent) - zfp_array::exponent_zero;
+  }
+};
+
+}  // namespace
+
+const coder* the_coder() noexcept {
+  static constexpr kernels one;
+  return &one;
 }
 
 }  // namespace telpher::codec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// codec::encode for one message, in pooled memory.
+// coder::encode for one message, in pooled memory.
 #pragma once
 
 #include "codec/codec.hpp"

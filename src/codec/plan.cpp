@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "codec/choice.hpp"
+#include "codec/codec.hpp"
 #include "kernel/kernel.hpp"
 
 namespace telpher::codec {
@@ -82,6 +83,7 @@ std::size_t most_bytes(const plan& p) noexcept {
 }
 
 bool sound(const plan& p, std::size_t plain, std::size_t coded) noexcept {
+  if (!the_coder()) return false;
   if (size_of(p.kind) == 0 || p.kind > element::word64 || p.dims < 1 || p.dims > 3) return false;
   std::uint64_t count = 1;
   for (int d = 0; d < 3; ++d) {

@@ -48,7 +48,8 @@ std::size_t most_bytes(const plan& p) noexcept;
 /// The number of zfp's blocks or mpc's chunks.
 std::uint64_t pieces(const plan& p) noexcept;
 
-/// Whether a plan from another process is valid for these sizes before and after compression.
+/// Whether a plan from another process is valid for these sizes before and after compression, and
+/// this build can execute it.
 bool sound(const plan& p, std::size_t plain, std::size_t coded) noexcept;
 
 }  // namespace telpher::codec

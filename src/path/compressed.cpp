@@ -48,7 +48,7 @@ status compressed_receive::decode() noexcept {
     to = aligned_.data();
   }
   if (to_.where.on_device()) return decode_on_device(to);
-  TELPHER_TRY(codec::decode_on_cpu(plan_, arriving_.data, arriving_.bytes, to));
+  TELPHER_TRY(codec::the_coder()->decode_on_cpu(plan_, arriving_.data, arriving_.bytes, to));
   if (aligned_) std::memcpy(to_.data, to, to_.bytes);
   return status::ok;
 }
@@ -66,7 +66,7 @@ status compressed_receive::start_decoding(void* to, device::stream s) noexcept {
   device::backend& b = *to_.where.owner;
   auto e = memory::pooled_event::acquire(to_.where);
   TELPHER_TRY(e);
-  TELPHER_TRY(codec::decode(b, s, plan_, arriving_.data, arriving_.bytes, to));
+  TELPHER_TRY(codec::the_coder()->decode(b, s, plan_, arriving_.data, arriving_.bytes, to));
   if (aligned_) TELPHER_TRY(b.copy(to_.data, to, to_.bytes, s));
   TELPHER_TRY(e->record(s));
   decoded_ = std::move(*e);

@@ -37,7 +37,7 @@ struct bench {
   std::size_t plain = codec::plain_bytes(p), most = codec::most_bytes(p);
   memory values{memory_kind::device, plain + guard};
   memory stream{memory_kind::device, most + guard};
-  memory workspace{memory_kind::device, codec::workspace_bytes(p)};
+  memory workspace{memory_kind::device, codec::the_coder()->workspace_bytes(p)};
   memory report{memory_kind::pinned, sizeof(codec::report)};
 
   /// The compressed bytes of `content`.
@@ -45,9 +45,10 @@ struct bench {
     auto* r = report.as<codec::report>();
     write(values.data(), content, s);
     write(stream.data(), bytes(most + guard, 0x5a), s);
-    CHECK_OK(codec::encode(subject(), s, p, values.data(), stream.data(), workspace.data(), r));
+    CHECK_OK(codec::the_coder()->encode(subject(), s, p, values.data(), stream.data(),
+                                        workspace.data(), r));
     CHECK_OK(subject().synchronise(s));
-    const std::size_t size = codec::coded_bytes(p, *r);
+    const std::size_t size = codec::the_coder()->coded_bytes(p, *r);
     CHECK(size <= most);
     CHECK(read(stream.data() + most, guard, s) == bytes(guard, 0x5a));
     return read(stream.data(), std::min(size, most), s);
@@ -56,12 +57,13 @@ struct bench {
   bytes decode(const bytes& coded, device::stream s) {
     write(values.data(), bytes(plain + guard, 0xa5), s);
     write(stream.data(), coded, s);
-    CHECK_OK(codec::decode(subject(), s, p, stream.data(), coded.size(), values.data()));
+    CHECK_OK(
+        codec::the_coder()->decode(subject(), s, p, stream.data(), coded.size(), values.data()));
     const bytes found = read(values.data(), plain, s);
     CHECK(read(values.data() + plain, guard, s) == bytes(guard, 0xa5));
     std::vector<std::uint64_t> from(coded.size() / 8 + 1), to(plain / 8 + 1);
     std::memcpy(from.data(), coded.data(), coded.size());
-    CHECK_OK(codec::decode_on_cpu(p, from.data(), coded.size(), to.data()));
+    CHECK_OK(codec::the_coder()->decode_on_cpu(p, from.data(), coded.size(), to.data()));
     CHECK(std::memcmp(found.data(), to.data(), plain) == 0);
     return found;
   }
@@ -105,7 +107,7 @@ void check_zfp(const char* text, element kind, std::size_t count) {
   const bytes coded = b.encode(content, s);
   CHECK(coded == zfp_on_cpu(b.p, content));
   const bytes found = b.decode(coded, s);
-  const auto exponent = codec::error_exponent(b.p, *b.report.as<codec::report>());
+  const auto exponent = codec::the_coder()->error_exponent(b.p, *b.report.as<codec::report>());
   REQUIRE(exponent.has_value());
   const double bound = std::ldexp(1.0, *exponent);
   bool within = true;

@@ -189,7 +189,7 @@ TEST_CASE(streams) {
         std::memcpy(from.get() + i, &offset, 4);
       }
     random.damage(from.get(), coded);
-    CHECK_EQ(codec::decode_on_cpu(p, from.get(), coded, to.get()), status::ok);
+    CHECK_EQ(codec::the_coder()->decode_on_cpu(p, from.get(), coded, to.get()), status::ok);
   });
 }
 

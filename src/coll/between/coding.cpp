@@ -44,21 +44,22 @@ result<std::shared_ptr<coded_form>> coded_form::made(const memory::place& where,
   auto one = landing(where, p);
   TELPHER_TRY(one);
   coded_form& f = **one;
-  TELPHER_TRY(memory::buffer::device(where, codec::workspace_bytes(p)).into(f.workspace_));
+  TELPHER_TRY(
+      memory::buffer::device(where, codec::the_coder()->workspace_bytes(p)).into(f.workspace_));
   TELPHER_TRY(memory::buffer::host(sizeof(codec::report), where.owner, true).into(f.report_));
-  TELPHER_TRY(codec::encode(*where.owner, s, p, from, f.data(), f.workspace_.data(),
-                            static_cast<codec::report*>(f.report_.data())));
+  TELPHER_TRY(codec::the_coder()->encode(*where.owner, s, p, from, f.data(), f.workspace_.data(),
+                                         static_cast<codec::report*>(f.report_.data())));
   return one;
 }
 
 status coded_form::decode(device::stream s, void* to) const noexcept {
-  return codec::decode(*where_.owner, s, plan_, data_.data(), bytes(), to);
+  return codec::the_coder()->decode(*where_.owner, s, plan_, data_.data(), bytes(), to);
 }
 
 std::optional<int> coded_form::counted() const noexcept {
   codec::report r;
   std::memcpy(&r, report_.data(), sizeof r);
-  const auto error = codec::error_exponent(plan_, r);
+  const auto error = codec::the_coder()->error_exponent(plan_, r);
   codec::count(plan_.how, codec::plain_bytes(plan_), bytes(), error);
   return error;
 }
