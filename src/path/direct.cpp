@@ -8,6 +8,7 @@
 #include "device/registry.hpp"
 #include "host_mpi/test.hpp"
 #include "path/block_plan.hpp"
+#include "path/measured_choice.hpp"
 #include "path/pipelined.hpp"
 
 namespace telpher::path {
@@ -103,13 +104,13 @@ bool direct::serves() noexcept {
   return the_state->permitted != no && allowed(kind::direct);
 }
 
-measured_choice::way direct::choose(std::size_t bytes) noexcept {
-  if (the_state->permitted == always || forced() == kind::direct) return measured_choice::second;
-  return the_state->choice.next(bytes);
+bool direct::wanted(std::size_t bytes) noexcept {
+  return the_state->permitted == always || forced() == kind::direct ||
+         the_state->choice.next(bytes) == measured_choice::second;
 }
 
-void direct::learn(std::size_t bytes, measured_choice::way chosen, std::uint64_t ns) noexcept {
-  the_state->choice.learn(bytes, chosen, ns);
+void direct::learn(std::size_t bytes, bool by_this, std::uint64_t ns) noexcept {
+  the_state->choice.learn(bytes, by_this ? measured_choice::second : measured_choice::first, ns);
 }
 
 std::unique_ptr<mover> send_direct(const wire& w, const region& from) noexcept {

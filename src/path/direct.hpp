@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <memory>
 
-#include "path/measured_choice.hpp"
 #include "path/rdma.hpp"
 
 namespace telpher::path {
@@ -24,9 +23,10 @@ class direct {
   static void start(MPI_Comm control) noexcept;
   /// Whether messages may use this path.
   static bool serves() noexcept;
-  /// The sender's choice between blocks (first) and the program's buffer (second).
-  static measured_choice::way choose(std::size_t bytes) noexcept;
-  static void learn(std::size_t bytes, measured_choice::way chosen, std::uint64_t ns) noexcept;
+  /// The sender's choice for a message, which is asked once: not blocks but the program's buffer.
+  static bool wanted(std::size_t bytes) noexcept;
+  /// How long it took, by this path or in blocks.
+  static void learn(std::size_t bytes, bool by_this, std::uint64_t ns) noexcept;
 };
 
 /// Either end of a message. Everything has been passed to the host MPI when the object is made.

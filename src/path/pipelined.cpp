@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "host_mpi/test.hpp"
+#include "path/table.hpp"
 
 namespace telpher::path {
 
@@ -32,21 +33,26 @@ status lost(const wire& w, const char* what, std::size_t done, std::size_t all) 
   return status::peer_lost;
 }
 
+// For the rows of the table of paths.
+bool could_serve(kind by, int peer, std::size_t) noexcept {
+  if (by == kind::direct) return direct::serves();
+  return by != kind::rdma || rdma::reaches(peer);
+}
+bool serves(kind by, int peer, std::size_t bytes) noexcept {
+  return could_serve(by, peer, bytes) && (by != kind::direct || direct::wanted(bytes));
+}
+
 }  // namespace
 
 // --- sender ---
 
-// If RDMA serves, a message sent in blocks is no measurement of plain blocks, which direct competes
-// with.
 intent intent::of(int peer, std::size_t bytes) noexcept {
-  intent i;
-  if (direct::serves()) i.tried = direct::choose(bytes);
-  if (!i.hands_over()) i.rdma = rdma::serves(peer, bytes);
-  return i;
+  const bool measures = direct::serves();
+  return {choose_network(peer, bytes, serves)->name, measures};
 }
 
 bool intent::only_blocks(int peer, std::size_t bytes) noexcept {
-  return !direct::serves() && !rdma::serves(peer, bytes);
+  return choose_network(peer, bytes, could_serve)->name == kind::pipelined;
 }
 
 pipelined_send::pipelined_send(const wire& w, block_end&& from, const intent& meant) noexcept
@@ -216,9 +222,11 @@ status pipelined_send::poll() noexcept {
   return status::would_block;
 }
 
+// If RDMA serves, a message sent in blocks is no measurement of plain blocks, which direct competes
+// with.
 void pipelined_send::learn() const noexcept {
-  if (!meant_.tried || pushes_ || meant_.rdma) return;
-  direct::learn(from_.bytes(), *meant_.tried, now_ns() - since_ns_);
+  if (!meant_.measures || pushes_ || meant_.by == kind::rdma) return;
+  direct::learn(from_.bytes(), meant_.hands_over(), now_ns() - since_ns_);
 }
 
 status pipelined_send::push() noexcept {

@@ -21,7 +21,6 @@
 #pragma once
 
 #include <deque>
-#include <optional>
 
 #include "base/stall_clock.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -50,15 +49,16 @@ struct wire {
 
 /// The sender's plan before its receiver has answered.
 struct intent {
-  bool rdma = false;
-  std::optional<measured_choice::way> tried;  // blocks or path/direct.hpp, if both can serve
+  kind by = kind::pipelined;
+  bool measures = false;  // whether the direct path could serve as well
 
+  /// By the table of paths (path/table.hpp).
   static intent of(int peer, std::size_t bytes) noexcept;
   /// Whether such messages go in blocks whatever `of` would say, which may measure.
   static bool only_blocks(int peer, std::size_t bytes) noexcept;
   /// Whether a choice of the protocol precedes the bytes; the ticket says so.
-  bool announces() const noexcept { return rdma || hands_over(); }
-  bool hands_over() const noexcept { return tried == measured_choice::second; }
+  bool announces() const noexcept { return by != kind::pipelined; }
+  bool hands_over() const noexcept { return by == kind::direct; }
 };
 
 /// The sender's half. Posts the receive of the reply on construction, before the ticket is sent.

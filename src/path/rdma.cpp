@@ -241,11 +241,9 @@ void rdma::stop() noexcept {
   s.fabric.reset();
 }
 
-bool rdma::serves(int peer, std::size_t bytes) noexcept {
+bool rdma::reaches(int peer) noexcept {
   const state& s = *the_state;
-  if (!s.fabric || !s.fabric->reaches(peer)) return false;
-  if (forced() == kind::rdma) return true;
-  return forced() == kind::none && rdma_sizes.holds(bytes);
+  return s.fabric && s.fabric->reaches(peer);
 }
 
 void rdma::progress() noexcept {

@@ -41,8 +41,8 @@ class rdma {
   /// A rank that fails continues without an endpoint; the job never fails.
   static void start(MPI_Comm control, int ranks) noexcept;
   static void stop() noexcept;
-  /// Whether a message to a rank may use RDMA.
-  static bool serves(int peer, std::size_t bytes) noexcept;
+  /// Whether both ends of a message to a rank have an endpoint.
+  static bool reaches(int peer) noexcept;
   /// Called in every progress pass of a rank with a transfer in flight.
   static void progress() noexcept;
 };

@@ -3,8 +3,9 @@
 
 namespace telpher::path {
 
-// Their names and order only: how the bytes of a message between nodes begin is chosen by
-// intent::of (path/pipelined.cpp).
+// Names, order and limits only. The files of these paths call the host MPI, and the table is
+// compiled once for all of them: whether a path can serve a message, and how it begins, is in
+// path/pipelined.cpp.
 using enum use;
 constinit const record direct_path{kind::direct, network, unless_other};
 constinit const record rdma_path{kind::rdma, network, unless_other, rdma_sizes};
@@ -55,6 +56,12 @@ bool eager_size(std::size_t bytes) noexcept {
     if (r->sizes.holds(bytes)) return true;
   }
   return false;
+}
+
+const record* choose_network(int peer, std::size_t bytes, can_serve* can) noexcept {
+  return first_of(network, [&](const record& r) {
+    return (r.name == forced() || r.sizes.holds(bytes)) && can(r.name, peer, bytes);
+  });
 }
 
 // An eager message has come whatever its size.

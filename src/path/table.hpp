@@ -128,6 +128,10 @@ inline bool may_wait_for(const send_end& e) noexcept {
 const record* choose_eager(send_end& e) noexcept;
 /// Whether some eager path is for messages of this size.
 bool eager_size(std::size_t bytes) noexcept;
+/// Whether a path between nodes can take a message to a peer. Asked at most once for each row.
+using can_serve = bool(kind by, int peer, std::size_t bytes) noexcept;
+/// The path of a message to another node, before its ticket leaves. `can` is true of pipelined.
+const record* choose_network(int peer, std::size_t bytes, can_serve* can) noexcept;
 /// Starts the first path that can; `transfer` says which one it is.
 const record* start_receive(receive_end& e) noexcept;
 /// The sender's part that a state asks for.

@@ -32,3 +32,25 @@ TEST_CASE(the_last_path_of_a_node_takes_every_message) {
   REQUIRE(last);
   CHECK(last->when == path::use::always && !last->sizes.least && !last->sizes.most);
 }
+
+namespace {
+
+bool all_can(path::kind, int, std::size_t) noexcept {
+  return true;
+}
+bool not_direct(path::kind by, int, std::size_t) noexcept {
+  return by != path::kind::direct;
+}
+
+path::kind chosen(std::size_t bytes, path::can_serve* can) {
+  return path::choose_network(1, bytes, can)->name;
+}
+
+}  // namespace
+
+TEST_CASE(between_nodes_the_first_path_is_chosen_that_can_and_whose_limits_hold) {
+  const scoped_settings limit({"TELPHER_RDMA_THRESHOLD=64k"});
+  CHECK_EQ(chosen(1000, all_can), path::kind::direct);
+  CHECK_EQ(chosen(1000, not_direct), path::kind::pipelined);
+  CHECK_EQ(chosen(65536, not_direct), path::kind::rdma);
+}
