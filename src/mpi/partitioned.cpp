@@ -38,6 +38,7 @@ int free_from(const tags_to_peer& t, int first, int count) noexcept {
 
 class meeting final : public ticket::worker {
  public:
+  meeting() noexcept : worker(ticket::progress()) {}
   bool advance() noexcept override {
     listen();
     std::erase_if(waiting_, [this](receiver* r) {
@@ -59,11 +60,11 @@ class meeting final : public ticket::worker {
 
   void add(receiver& r) noexcept {
     waiting_.push_back(&r);
-    if (advance()) ticket::progress().enlist(*this);
+    if (advance()) progress_.enlist(*this);
   }
   void remove(receiver& r) noexcept {
     std::erase(waiting_, &r);
-    if (waiting_.empty()) ticket::progress().dismiss(*this);
+    if (waiting_.empty()) progress_.dismiss(*this);
   }
   void clear() noexcept { heard_.clear(); }
 

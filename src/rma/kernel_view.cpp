@@ -219,13 +219,14 @@ int communicator_of(window& w, MPI_Comm& comm) noexcept {
   constexpr int tag = 1;
   const ticket::blocking_call guard;
   MPI_Group group = MPI_GROUP_NULL;
+  const host_mpi::job& job = ticket::job();
   int code = pmpi::Win_get_group(w.handle, &group);
   if (code != MPI_SUCCESS) return code;
-  code = pmpi::Comm_create_group(ticket::job().control, group, tag, &comm);
+  code = pmpi::Comm_create_group(job.control, group, tag, &comm);
   pmpi::Group_free(&group);
   if (code != MPI_SUCCESS) return code;
   pmpi::Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  if (!w.processes) w.processes = host_mpi::world_ranks(ticket::job(), comm);
+  if (!w.processes) w.processes = host_mpi::world_ranks(job, comm);
   return MPI_SUCCESS;
 }
 

@@ -348,9 +348,8 @@ bool relay::serve() noexcept {
 
 bool relay::quiet(const char* call) noexcept {
   const std::uint64_t wanted = quiets_wanted_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  auto held = ticket::progress().lock();
   ticket::progress().wait_until(
-      held, call, [&] { return quiets_done_.load(std::memory_order_acquire) >= wanted; });
+      call, [&] { return quiets_done_.load(std::memory_order_acquire) >= wanted; });
   return quiets_done_.load(std::memory_order_acquire) != telpher_device::broken;
 }
 
@@ -358,8 +357,7 @@ bool relay::quiet(const char* call) noexcept {
 void relay::leave(const char* call) noexcept {
   MPI_Request all = MPI_REQUEST_NULL;
   if (pmpi::Ibarrier(by_.comm, &all) != MPI_SUCCESS) return;
-  auto held = ticket::progress().lock();
-  ticket::progress().wait_until(held, call, [&] {
+  ticket::progress().wait_until(call, [&] {
     int flag = 0;
     return pmpi::Test(&all, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
   });

@@ -74,8 +74,9 @@ void run() noexcept {
     while (the_server->asking.load(std::memory_order_relaxed) > 0) sched_yield();
     idle_passes = moved ? 0 : idle_passes + 1;
     if (idle_passes % passes_between_looks == passes_between_looks - 1) {
-      const auto held = ticket::progress().lock();
-      ticket::progress().poll();
+      auto& progress = ticket::progress();
+      const auto held = progress.lock();
+      progress.poll();
     }
     pause(idle_passes);
   }

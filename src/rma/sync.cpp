@@ -27,8 +27,9 @@ void wait_until(const char* call, Done&& done) noexcept {
   if (done()) return;
   ticket::visit v;
   unsigned polls = 0;
-  ticket::progress().wait_until(v.held, call, [&] {
-    if (++polls % 16 == 0) ticket::progress().listen();
+  auto& progress = ticket::progress();
+  progress.wait_until(v.held, call, [&] {
+    if (++polls % 16 == 0) progress.listen();
     return done();
   });
 }
@@ -237,8 +238,9 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   {
     // Who asks again and again, and calls nothing else, moves messages that an origin may wait for.
     const ticket::visit v;
-    ticket::progress().poll();
-    if (w && w->by == way::direct) ticket::progress().listen();  // else the host MPI's call does
+    auto& progress = ticket::progress();
+    progress.poll();
+    if (w && w->by == way::direct) progress.listen();  // else the host MPI's call does
   }
   if (!w) return host();
   if (w->by == way::direct) {

@@ -26,11 +26,6 @@ std::byte* run_of(const elements& e) noexcept {
 
 }  // namespace
 
-under_way::~under_way() {
-  const auto held = ticket::progress().lock();
-  ticket::progress().dismiss(*this);
-}
-
 result<std::uint64_t> under_way::start(int target, const elements& from, const elements& to,
                                        memory::mapping& mapping, std::shared_ptr<answer> told) {
   const memory::place& device = to.at.where.on_device() ? to.at.where : from.at.where;
@@ -44,7 +39,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
     if (reads_host) std::memcpy(pinned.data(), run_of(from), bytes);
   }
   wait_for_room();
-  const auto held = ticket::progress().lock();
+  const auto held = progress_.lock();
   const path::copier::outlook outlook = outlook_for(bytes);
   moving& m = at(target).copies.emplace_back();
   m.job.to = writes_host ? pinned.data() : run_of(to);
@@ -58,7 +53,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
   m.by->enqueue(m.job);
   m.by->flush(outlook);
   ++count_;
-  ticket::progress().enlist(*this);
+  progress_.enlist(*this);
   return ++at(target).started;
 }
 
@@ -85,36 +80,36 @@ status under_way::finish(int target, const char* call) noexcept {
 status under_way::finish_one(int target, const char* call) noexcept {
   std::uint64_t last = 0;
   {
-    const auto held = ticket::progress().lock();
+    const auto held = progress_.lock();
     last = at(target).started;
     if (at(target).ended == last) return std::exchange(at(target).error, status::ok);
   }
-  ticket::progress().wait_unlocked(call, [&] { return ended(target, last); });
-  const auto held = ticket::progress().lock();
+  progress_.wait_unlocked(call, [&] { return ended(target, last); });
+  const auto held = progress_.lock();
   return std::exchange(at(target).error, status::ok);
 }
 
 bool under_way::ended(int target, std::uint64_t number) noexcept {
-  const auto held = ticket::progress().lock();
+  const auto held = progress_.lock();
   if (at(target).ended >= number) return true;
   look();
   return at(target).ended >= number;
 }
 
 void under_way::give_up(int target, answer& told) noexcept {
-  const auto held = ticket::progress().lock();
+  const auto held = progress_.lock();
   told.given_up = true;
   if (failed(told.outcome) && told.outcome != status::would_block) at(target).fail(told.outcome);
 }
 
 void under_way::look() noexcept {
   path::copier::flush_all({});
-  if (!advance()) ticket::progress().dismiss(*this);
+  if (!advance()) progress_.dismiss(*this);
 }
 
 void under_way::wait_for_room() noexcept {
-  ticket::progress().wait_unlocked("a put or get", [&] {
-    const auto held = ticket::progress().lock();
+  progress_.wait_unlocked("a put or get", [&] {
+    const auto held = progress_.lock();
     if (count_ >= most) look();
     return count_ < most;
   });

@@ -44,8 +44,9 @@ class under_way final : public ticket::worker {
     bool given_up = false;
   };
 
-  explicit under_way(int targets) : targets_(static_cast<std::size_t>(targets)) {}
-  ~under_way() override;
+  explicit under_way(int targets)
+      : worker(ticket::progress()), targets_(static_cast<std::size_t>(targets)) {}
+  ~under_way() override { retire(); }
 
   /// Starts a copy to or from the target's memory and returns its number in the target's list.
   /// not_supported: the caller must make the copy itself before it returns. `mapping` keeps the

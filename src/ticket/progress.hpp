@@ -94,9 +94,12 @@ struct tally {
   std::size_t arriving = 0;  // receives
 };
 
+class progress_engine;
+
 /// Something under way that passes move on.
 class worker : public linked_list<worker>::link {
  public:
+  explicit worker(progress_engine& moved_by) noexcept : progress_(moved_by) {}
   virtual ~worker() = default;
   /// First half of a pass: looks for what has come, and asks for copies.
   virtual void find(pass&) noexcept {}
@@ -108,6 +111,12 @@ class worker : public linked_list<worker>::link {
   virtual void count(tally&) const noexcept {}
   /// Says on the log what is under way.
   virtual void report(log::level at) const noexcept = 0;
+
+ protected:
+  /// For destructors: takes the lock and leaves the list.
+  inline void retire() noexcept;
+
+  progress_engine& progress_;
 };
 
 class progress_engine {
@@ -141,6 +150,11 @@ class progress_engine {
   std::uint64_t passes() const noexcept { return passes_; }
   /// Makes the host MPI move its own messages, and hears the bell between nodes.
   void listen() noexcept { peers_.listen(); }
+  /// See peer_table::tidy_when_due; takes the lock.
+  void tidy_when_due() noexcept {
+    const held_lock held = lock();
+    peers_.tidy_when_due();
+  }
   /// Collective over the ranks of this node that are in the job: waits for all of them, and makes
   /// passes meanwhile. It uses shared memory, because a host MPI's barrier of more ranks than
   /// processors takes a time slice of each rank. `what` names the call in the stall report.
@@ -167,6 +181,12 @@ class progress_engine {
       if (late) [[unlikely]]
         report(what, w.seconds(), log::level::info);
     }
+  }
+  /// The same; takes the lock.
+  template <class Done>
+  void wait_until(const char* what, Done&& done) noexcept {
+    held_lock held = lock();
+    wait_until(held, what, done);
   }
   /// The same where `done()` needs no lock, or takes the lock itself. Each pass takes it, too.
   /// `late(seconds)` is the stall report.
@@ -220,6 +240,11 @@ class progress_engine {
   linked_list<worker> workers_;
   std::uint64_t passes_ = 0;
 };
+
+inline void worker::retire() noexcept {
+  const held_lock held = progress_.lock();
+  progress_.dismiss(*this);
+}
 
 inline made_at_start<progress_engine> the_progress_engine;
 inline progress_engine& progress() noexcept {

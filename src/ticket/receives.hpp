@@ -15,7 +15,7 @@ namespace telpher::ticket {
 class receive_list final : public worker {
  public:
   receive_list(peer_table& known, progress_engine& moved_by) noexcept
-      : peers_(known), progress_(moved_by) {}
+      : worker(moved_by), peers_(known) {}
   peer_table& peers() noexcept { return peers_; }
 
   /// A receive whose message may be a ticket: watched until it has settled.
@@ -69,7 +69,6 @@ class receive_list final : public worker {
   void advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept;
 
   peer_table& peers_;
-  progress_engine& progress_;
   linked_list<receive> posted_;
   linked_list<receive> copied_;     // on their way, in order (transfer::in_order)
   linked_list<receive> moving_;     // on their way otherwise

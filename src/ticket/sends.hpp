@@ -13,7 +13,7 @@ namespace telpher::ticket {
 class send_list final : public worker {
  public:
   send_list(peer_table& known, progress_engine& moved_by) noexcept
-      : peers_(known), progress_(moved_by) {}
+      : worker(moved_by), peers_(known) {}
   peer_table& peers() noexcept { return peers_; }
 
   /// Adds a send whose ticket has been sent.
@@ -56,7 +56,6 @@ class send_list final : public worker {
   void drop(send& o) noexcept;
 
   peer_table& peers_;
-  progress_engine& progress_;
   linked_list<send> sends_;  // owned
   std::uint64_t last_answers_ = 0;
   std::uint64_t last_answer_ns_ = 0;

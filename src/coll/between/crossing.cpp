@@ -174,19 +174,13 @@ bool crossing::detach() noexcept {
 
 // --- the queue ---
 
-crossing_queue::~crossing_queue() {
-  auto held = ticket::progress().lock();
-  ticket::progress().dismiss(*this);
-}
-
 void crossing_queue::add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once) {
-  auto& e = ticket::progress();
   const char* const name = c->name();
   by_host_.reserve(by_host_.size() + waiting_.size() + 1);
   waiting_.push_back(std::move(c));
-  e.enlist(*this);
+  progress_.enlist(*this);
   if (at_once)
-    e.wait_until(held, name, [&] { return detach(); });
+    progress_.wait_until(held, name, [&] { return detach(); });
   else
     advance();
 }

@@ -109,7 +109,8 @@ class crossing final : public deferred_call {
 /// The calls of a room that have not ended. Under the progress lock.
 class crossing_queue final : public ticket::worker {
  public:
-  ~crossing_queue() override;
+  crossing_queue() noexcept : worker(ticket::progress()) {}
+  ~crossing_queue() override { retire(); }
 
   /// `at_once`: the host MPI has the call, or the call has ended, when this returns.
   void add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once);

@@ -146,16 +146,14 @@ status room::equip(const memory::place& device) noexcept {
 }
 
 bool room::make_now() noexcept {
-  auto held = ticket::progress().lock();
   status came = status::ok;
-  ticket::progress().wait_until(held, "a room of a communicator between nodes",
+  ticket::progress().wait_until("a room of a communicator between nodes",
                                 [&] { return (came = make()) != status::would_block; });
   return came == status::ok;
 }
 
 void room::equip_now(const memory::place& device) noexcept {
-  auto held = ticket::progress().lock();
-  ticket::progress().wait_until(held, "a room's devices",
+  ticket::progress().wait_until("a room's devices",
                                 [&] { return equip(device) != status::would_block; });
 }
 

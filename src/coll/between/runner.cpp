@@ -13,7 +13,8 @@
 
 namespace telpher::coll::between {
 
-runner::runner(room& r, call&& c, status mine) noexcept : room_(r), call_(std::move(c)) {
+runner::runner(room& r, call&& c, status mine) noexcept
+    : worker(ticket::progress()), room_(r), call_(std::move(c)) {
   if (call_.on_host) {
     messages_.emplace(r);
     images_.emplace(*call_.plan, call_.unit, call_.input, call_.output);
@@ -36,11 +37,6 @@ void runner::expect() {
   for (; expected_ < steps().size(); ++expected_)
     if (const step& s = steps()[expected_]; s.kind == step_kind::receive)
       messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
-}
-
-runner::~runner() {
-  auto held = ticket::progress().lock();
-  ticket::progress().dismiss(*this);
 }
 
 std::byte* runner::at(const span& s) const noexcept {

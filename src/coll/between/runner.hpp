@@ -57,7 +57,7 @@ class runner final : public ticket::worker {
  public:
   /// `mine`: what this rank has failed with before it began, if it has.
   runner(room& r, call&& c, status mine = status::ok) noexcept;
-  ~runner() override;
+  ~runner() override { retire(); }
   runner(const runner&) = delete;
   runner& operator=(const runner&) = delete;
 

@@ -60,9 +60,10 @@ constexpr std::size_t most_prepared = 64;  // each takes a communicator of the h
 
 /// The same answer at all ranks.
 bool crosses_nodes(MPI_Comm comm) noexcept {
-  if (!host_mpi::is_our_intracomm(ticket::job(), comm)) return false;
+  ticket::peer_table& peers = ticket::peers();
+  if (!host_mpi::is_our_intracomm(peers.job(), comm)) return false;
   for (int r = 0, ranks = host_mpi::place_in(comm).ranks; r < ranks; ++r)
-    if (!ticket::peers().shares_node(host_mpi::world_rank(ticket::job(), comm, r))) return true;
+    if (!peers.shares_node(host_mpi::world_rank(peers.job(), comm, r))) return true;
   return false;
 }
 
@@ -99,9 +100,8 @@ site* begun_site(MPI_Comm comm) noexcept {
 }
 
 void site::settle(const char* what, bool all) noexcept {
-  auto& e = ticket::progress();
-  auto held = e.lock();
-  e.wait_until(held, what, [&] { return all ? crossings.settled() : crossings.empty(); });
+  ticket::progress().wait_until(what,
+                                [&] { return all ? crossings.settled() : crossings.empty(); });
 }
 
 site::~site() {

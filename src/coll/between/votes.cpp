@@ -14,11 +14,9 @@ bool least(MPI_Comm comm, std::int64_t* values, std::size_t count) noexcept {
   if (pmpi::Iallreduce(values, all.data(), static_cast<int>(count), MPI_INT64_T, MPI_MIN, comm,
                        &r) != MPI_SUCCESS)
     return false;
-  auto& e = ticket::progress();
-  auto held = e.lock();
   status s = status::ok;
-  e.wait_until(held, "the vote of a collective between nodes",
-               [&] { return (s = host_mpi::test(r)) != status::would_block; });
+  ticket::progress().wait_until("the vote of a collective between nodes",
+                                [&] { return (s = host_mpi::test(r)) != status::would_block; });
   if (s != status::ok) return false;
   std::copy_n(all.begin(), count, values);
   return true;

@@ -22,14 +22,12 @@ bool enabled() noexcept {
 bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept {
   if (!a.possible && c.protocol.leave_next_to_host()) return false;
   const std::uint64_t number = c.protocol.next_call();
-  {
-    auto held = ticket::progress().lock();
-    ticket::peers().tidy_when_due();
-  }
+  auto& progress = ticket::progress();
+  progress.tidy_when_due();
   call one(name, c, std::move(a), call::form::blocking);
   one.set_number(number);
   call::outcome came{};
-  ticket::progress().wait_unlocked(
+  progress.wait_unlocked(
       name, [&] { return (came = one.advance()) != call::outcome::pending; },
       [&](double seconds) {
         char awaited[96];

@@ -5,11 +5,6 @@
 
 namespace telpher::coll::exchange {
 
-call_queue::~call_queue() {
-  auto held = ticket::progress().lock();
-  ticket::progress().dismiss(*this);
-}
-
 // --- initiation ---
 
 // While another thread is blocked in the host MPI calls are not admitted: nobody may be there to
@@ -22,7 +17,7 @@ bool call_queue::admits(const arguments& a) const noexcept {
 std::shared_ptr<call> call_queue::enter(std::shared_ptr<call> made) {
   calls_.push_back(made);
   made->set_number(c_.protocol.next_call());
-  ticket::progress().enlist(*this);
+  progress_.enlist(*this);
   advance();
   return made;
 }
@@ -35,8 +30,8 @@ void call_queue::decline_next(ticket::held_lock& held) noexcept {
 // --- to the host MPI ---
 
 void call_queue::drain_to_host(ticket::held_lock& held) noexcept {
-  ticket::progress().wait_until(held, "a collective behind another one",
-                                [&] { return try_drain_to_host(); });
+  progress_.wait_until(held, "a collective behind another one",
+                       [&] { return try_drain_to_host(); });
 }
 
 // The call has left the queue. It was withdrawn, or all know that it is the host's.

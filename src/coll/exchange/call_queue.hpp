@@ -32,8 +32,8 @@ namespace telpher::coll::exchange {
 /// A communicator's calls that are not on the host and have not ended. Under the progress lock.
 class call_queue final : public ticket::worker {
  public:
-  explicit call_queue(communicator& of) noexcept : c_(of) {}
-  ~call_queue() override;
+  explicit call_queue(communicator& of) noexcept : worker(ticket::progress()), c_(of) {}
+  ~call_queue() override { retire(); }
 
   bool empty() const noexcept { return calls_.empty(); }
   /// Adds the communicator's next call and does what can be done at once; `host` initiates it in

@@ -39,8 +39,7 @@ void keep_orphan(std::unique_ptr<communicator> one) noexcept {
   }
 }
 
-bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
-  ticket::peer_table& peers = ticket::peers();
+bool world_ranks(ticket::peer_table& peers, MPI_Comm comm, int ranks, std::vector<int>& world) {
   bool here = true;
   for (int r = 0; r < ranks; ++r) {
     world.push_back(host_mpi::world_rank(peers.job(), comm, r));
@@ -65,10 +64,7 @@ communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
 }
 
 communicator* communicator::get(MPI_Comm of_comm) noexcept {
-  {
-    auto held = ticket::progress().lock();
-    ticket::peers().tidy_when_due();
-  }
+  ticket::progress().tidy_when_due();
   bool known = false;
   communicator* there = find(of_comm, known);
   if (known) return there && there->state != phase::absent ? there : nullptr;
@@ -136,7 +132,7 @@ void communicator::keep_order(MPI_Comm comm) noexcept {
   bool known = false;
   communicator* c = find(comm, known);
   if (!c) return;
-  auto held = ticket::progress().lock();
+  auto held = c->progress_.lock();
   c->calls.drain_to_host(held);
 }
 
@@ -146,15 +142,15 @@ void communicator::decline(std::uint64_t call) noexcept {
 
 shared_part* communicator::own_part() const noexcept {
   return reinterpret_cast<shared_part*>(
-      ticket::peers().own().staging(part_at_, sizeof(shared_part), nullptr));
+      peers_.own().staging(part_at_, sizeof(shared_part), nullptr));
 }
 
 // Does not wait, because the first collective may be a non-blocking one.
 bool communicator::take_part(bool willing) noexcept {
-  path::own_segment& own = ticket::peers().own();
-  willing = world_ranks(comm, ranks, world) && willing;
+  path::own_segment& own = peers_.own();
+  willing = world_ranks(peers_, comm, ranks, world) && willing;
   cards_.resize(static_cast<std::size_t>(ranks));
-  auto held = ticket::progress().lock();
+  auto held = progress_.lock();
   const auto at = willing ? own.arena().take(sizeof(shared_part)) : std::nullopt;
   has_part_ = willing = at.has_value();
   part_at_ = at.value_or(0);
@@ -168,7 +164,7 @@ bool communicator::take_part(bool willing) noexcept {
 }
 
 bool communicator::joined() noexcept {
-  auto held = ticket::progress().lock();
+  auto held = progress_.lock();
   if (state != phase::joining) return true;
   int complete = 0;
   const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
@@ -186,7 +182,7 @@ bool communicator::all_willing() const noexcept {
 
 // This rank's kernels use peers' rooms no more: the program has waited for its streams.
 void communicator::release() noexcept {
-  auto held = ticket::progress().lock();
+  auto held = progress_.lock();
   released_ = true;
   if (has_part_) own_part()->released.store(true, std::memory_order_release);
 }
@@ -207,8 +203,8 @@ bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(ticket::peers().segment_of(world[i]).staging(
-        cards_[i].part_at, sizeof(shared_part), nullptr));
+    auto* part = reinterpret_cast<shared_part*>(
+        peers_.segment_of(world[i]).staging(cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;
@@ -220,8 +216,8 @@ bool communicator::link() noexcept {
 
 // Only in a call that may wait for all ranks.
 void communicator::settle() noexcept {
-  ticket::progress().wait_unlocked("a collective behind others", [this] {
-    auto held = ticket::progress().lock();
+  progress_.wait_unlocked("a collective behind others", [this] {
+    auto held = progress_.lock();
     return joined() && calls.empty();
   });
 }
@@ -232,8 +228,8 @@ communicator::~communicator() {
 
 void communicator::give_part() noexcept {
   if (!has_part_) return;
-  auto held = ticket::progress().lock();
-  ticket::peers().own().arena().give(part_at_, sizeof(shared_part));
+  auto held = progress_.lock();
+  peers_.own().arena().give(part_at_, sizeof(shared_part));
   has_part_ = false;
 }
 
@@ -262,7 +258,8 @@ void communicator::shut_down() noexcept {
     if (one.made) one.made->settle();
   for (auto& one : *channels) one->settle();
   for (auto& one : *orphans) one->settle();
-  ticket::progress().meet_node("MPI_Finalize");  // no rank is in a collective
+  auto& progress = ticket::progress();
+  progress.meet_node("MPI_Finalize");  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     by_comm->clear();
@@ -271,7 +268,7 @@ void communicator::shut_down() noexcept {
     last_ = {};
   }
   memory::allocations::instance().clear();
-  ticket::progress().meet_node("MPI_Finalize");  // no rank has a workspace mapped
+  progress.meet_node("MPI_Finalize");  // no rank has a workspace mapped
   release_contexts();
 }
 

@@ -147,6 +147,8 @@ class communicator {
   bool all_released() const noexcept;
   void settle() noexcept;
 
+  ticket::progress_engine& progress_ = ticket::progress();
+  ticket::peer_table& peers_ = ticket::peers();
   std::uint64_t part_at_ = 0;
   bool has_part_ = false;
   bool released_ = false;
