@@ -128,6 +128,28 @@ void refused_calls(suite& s) {
   MPI_Info_free(&info);
 }
 
+/// MPI_IN_PLACE where it means nothing, beside device memory: an error, and the buffer keeps its
+/// bytes.
+void misplaced_in_place(suite& s) {
+  const returned_errors returned;
+  constexpr std::size_t bytes = 4096;
+  constexpr int count = bytes / sizeof(int);
+  buffer b(kinds().back(), bytes);
+  b.clear();
+  b.fill(identity(s, s.rank, 0));
+  const auto expect_error = [&](const char* call, int code) {
+    s.note("%s", call);
+    s.expect(code != MPI_SUCCESS, "an error");
+    s.expect_none(b.compare(identity(s, s.rank, 0), bytes));
+  };
+  expect_error("MPI_Reduce_local, input",
+               MPI_Reduce_local(MPI_IN_PLACE, b.data(), count, MPI_INT, MPI_SUM));
+  expect_error("MPI_Reduce_local, output",
+               MPI_Reduce_local(b.data(), MPI_IN_PLACE, count, MPI_INT, MPI_SUM));
+  expect_error("MPI_Scatter, input", MPI_Scatter(MPI_IN_PLACE, count, MPI_INT, b.data(), count,
+                                                 MPI_INT, 0, MPI_COMM_SELF));
+}
+
 /// Right bytes under injected faults (TELPHER_TEST_EMU_FAULTS is set by the test's row).
 void right_in_spite_of_faults(suite& s) {
   const int peer = s.rank ^ 1;
@@ -217,6 +239,7 @@ int main(int argc, char** argv) {
   }
   if (device) {
     s.run("refused calls", [&] { refused_calls(s); });
+    s.run("misplaced MPI_IN_PLACE", [&] { misplaced_in_place(s); });
     s.run("out of memory", [&] { out_of_memory(s); });
   }
   s.run("right in spite of faults", [&] { right_in_spite_of_faults(s); });

@@ -141,6 +141,10 @@ reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept {
 
 bool arguments::buffers(const void* send, void* receive) noexcept {
   in_place = send == MPI_IN_PLACE || receive == MPI_IN_PLACE;
+  // It stands for the output of a scatter, and for the input of others. Elsewhere the host MPI
+  // raises its error.
+  const bool scatters = what == operation::scatter || what == operation::scatterv;
+  if ((scatters ? send : receive) == MPI_IN_PLACE) possible = false;
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
   // A null buffer may be MPI_BOTTOM: has_buffers() finds that out by the bytes.

@@ -125,6 +125,13 @@ status run_swap(const memory::place& where, const swap& s) noexcept {
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   int* code) noexcept {
   if (!enabled()) return false;
+  // Open MPI would take MPI_IN_PLACE for the address of a buffer.
+  if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {
+    if (!memory::classify(in == MPI_IN_PLACE ? inout : in).on_device()) return false;
+    *code = host_mpi::fail(MPI_COMM_SELF, "MPI_Reduce_local", status::invalid_argument,
+                           "MPI_IN_PLACE means nothing in this call: pass two buffers");
+    return true;
+  }
   arguments a(operation::allreduce, 1, 0);
   if (!a.buffers(in, inout) || !a.where.on_device() || !in || !inout) return false;
   a.reducing(count, type, op);
