@@ -3,6 +3,7 @@
 // and the call runs as it would without gaps. Ranks have types of their own: one run of bytes at
 // some, gaps at others, MPI_BOTTOM. The expected content comes from a model here, not from the host
 // MPI, with what lies round and between the elements. Types are freed while non-blocking calls run.
+// With coll_levels the ranks are on several nodes. TEST_UNLIKE: rank 1 has no device.
 #include "coll_formulas.hpp"
 #include "emulated.hpp"
 #include "gapped_blocks.hpp"
@@ -69,7 +70,7 @@ int content(int from, int to, int i, int round) {
   return (from + 1) * 100003 + (to + 1) * 1009 + i * 7 + round * 131;
 }
 
-void call(const trial& t, form f, const blocks& out, const blocks& in, MPI_Request* q) {
+int call(const trial& t, form f, const blocks& out, const blocks& in, MPI_Request* q) {
   const argument a(out, t.by_address), b(in, t.by_address);
   const bool here = t.in_place_here();
   call_arguments x;
@@ -85,7 +86,7 @@ void call(const trial& t, form f, const blocks& out, const blocks& in, MPI_Reque
   x.in_counts = in.counts.data();
   x.out_places = out.places.data();
   x.in_places = in.places.data();
-  make_call(t.m, f, x, q);
+  return make_call(t.m, f, x, q);
 }
 
 /// What `from` has for `to`: the same for all in a gather, from the root alone in a broadcast.
@@ -119,8 +120,17 @@ void fill(const trial& t, blocks& out, blocks& in, int round) {
   }
 }
 
-bool ran_on_devices() {
+bool between_nodes = false;
+
+/// Between nodes these are staged.
+bool has_no_schedule(movement m) {
+  return m == movement::gather || m == movement::scatter || m == movement::gatherv ||
+         m == movement::scatterv;
+}
+
+bool ran_as_it_should(const trial& t) {
   const std::string path = last_path();
+  if (between_nodes) return has_no_schedule(t.m) || path == "coll_levels";
   return path.starts_with("coll_") && path != "coll_staged";
 }
 
@@ -141,7 +151,7 @@ void check(suite& s, const trial& t, form f, bool on_devices) {
     if (f != form::blocking) MPI_Wait(&q, MPI_STATUS_IGNORE);
     s.expect_none(out.wrong());
     s.expect_none(in.wrong());
-    if (on_devices) s.expect(ran_on_devices(), last_path().c_str());
+    if (on_devices) s.expect(ran_as_it_should(t), last_path().c_str());
   }
   if (f == form::persistent) MPI_Request_free(&q);
 }
@@ -172,6 +182,8 @@ void check_all(suite& s, form f, int who, bool by_address) {
       for (const bool in_place : {false, true}) {
         if (in_place && (m == movement::bcast || n == 1)) continue;
         if (f == form::persistent && n < 40) continue;  // a process has 256 on devices
+        const bool staged = between_nodes && has_no_schedule(m);
+        if (f == form::persistent && staged) continue;  // Open MPI's do not keep the types
         s.still_alive();
         const trial t{g,
                       m,
@@ -198,13 +210,80 @@ void check_with_host(suite& s) {
     }
 }
 
+/// Between nodes nobody stages then: each rank adapts its own buffers, which have gaps in any
+/// memory.
+void check_host_between(suite& s) {
+  const group g(MPI_COMM_WORLD);
+  const bool unlike = std::getenv("TEST_UNLIKE") != nullptr;
+  const kind k = g.rank == (unlike ? 1 : 0) ? kind::host : kind::device;
+  for (const movement m : {movement::bcast, movement::allgather, movement::alltoall,
+                           movement::allgatherv, movement::alltoallv})
+    for (int f = 0; f < form_count; ++f)
+      for (const int n : {40, 3000})
+        for (const bool mixed : {false, true}) {
+          if (mixed && m == movement::bcast) continue;
+          // Mixed: one side of the rank's is in host memory.
+          const kind sent = mixed && !unlike ? kind::device : k;
+          const trial t{g,
+                        m,
+                        n,
+                        n % g.ranks,
+                        false,
+                        false,
+                        unit_of(1, g.rank, true),
+                        unit_of(1, g.rank, false),
+                        sent,
+                        k};
+          check(s, t, static_cast<form>(f), true);
+        }
+}
+
+/// The kernel that packs, or the one that unpacks, fails at rank 0. Who needed its bytes returns an
+/// error, too; who returns none has the right ones. The next call is right.
+void check_failing(suite& s, form f) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const group g(comm);
+  for (const bool packs : {true, false})
+    for (const movement m : {movement::bcast, movement::allgather, movement::alltoall}) {
+      if (!packs && m != movement::bcast) continue;
+      const trial t{g,
+                    m,
+                    3000,
+                    packs ? 0 : 1,
+                    false,
+                    false,
+                    unit_of(0, g.rank, true),
+                    unit_of(0, g.rank, false)};
+      check(s, t, f, true);
+      s.note("%s fails in %s", packs ? "packing" : "unpacking", name_of(m));
+      blocks out = t.lay_out(t.sent, kind::device, t.sends_to_all(), true);
+      blocks in = t.lay_out(t.received, kind::device, t.receives_from_all(), false);
+      fill(t, out, in, 0);
+      if (g.rank == 0) set_faults("launch:1");
+      MPI_Request q = MPI_REQUEST_NULL;
+      int code = call(t, f, out, in, &q);
+      if (code == MPI_SUCCESS && f != form::blocking) code = MPI_Wait(&q, MPI_STATUS_IGNORE);
+      if (g.rank == 0) set_faults("");
+      if (packs || g.rank == 0)
+        s.expect(code != MPI_SUCCESS, "an error here");
+      else if (code == MPI_SUCCESS)  // rank 0 may still have been sending then
+        s.expect_none(in.wrong());
+      MPI_Barrier(s.control);
+      check(s, t, f, true);
+    }
+  MPI_Comm_free(&comm);
+}
+
 /// No memory for a packed copy, or for the event behind the packing, at one rank: all stage, and
 /// the next call is the devices' again.
 void check_without_memory(suite& s) {
   const group g(MPI_COMM_WORLD);
-  int larger = 500;  // each of a size that the pool has not got
+  int larger = between_nodes ? 6000 : 500;  // each of a size that the pool has not got
   for (const std::string fault : {"malloc:1+", "launch:1"})
     for (const movement m : {movement::gather, movement::scatter, movement::alltoall}) {
+      if (between_nodes && (m != movement::alltoall || fault == "launch:1")) continue;
       const int n = fault == "malloc:1+" ? larger *= 3 : 100;
       const trial t{g, m, n, 0, false, false, unit_of(0, g.rank, true), unit_of(0, g.rank, false)};
       s.note("%s in %s", fault.c_str(), name_of(m));
@@ -220,10 +299,18 @@ void check_without_memory(suite& s) {
     }
 }
 
+void take_device() {
+  const char* rank = std::getenv("PMI_RANK");
+  if (rank == nullptr) rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank != nullptr && std::strcmp(rank, "1") == 0) setenv("TELPHER_BACKEND", "none", 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (std::getenv("TEST_UNLIKE") != nullptr) take_device();
   suite s(&argc, &argv, 2);
+  between_nodes = take_wanted_path(s) == "coll_levels";
   const char* const whose[] = {"alike", "each another", "gaps at one", "gaps at all but one"};
   for (int f = 0; f < form_count; ++f)
     for (int who = 0; who < 4; ++who) {
@@ -233,7 +320,11 @@ int main(int argc, char** argv) {
         s.run(std::string(form_names[f]) + "/MPI_BOTTOM",
               [&] { check_all(s, static_cast<form>(f), who, true); });
     }
-  s.run("host memory at one", [&] { check_with_host(s); });
+  s.run("host memory at one", [&] { between_nodes ? check_host_between(s) : check_with_host(s); });
+  for (const form f : {form::blocking, form::nonblocking})
+    if (between_nodes && held() >= 0)
+      s.run(std::string(form_names[static_cast<int>(f)]) + "/failing",
+            [&] { check_failing(s, f); });
   if (held() >= 0) s.run("no memory", [&] { check_without_memory(s); });
   return s.finish();
 }

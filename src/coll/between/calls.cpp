@@ -45,9 +45,9 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
 
 /// Makes `a` the same call on packed copies in host memory, in a call without arrays of counts.
 /// Else it gets no buffers. The memory is not the reserve's: no other rank has begun.
-status pack(exchange::packed_copies& copies, exchange::arguments& a, const agreed& way) noexcept {
+status adapt(exchange::packed_copies& adapted, exchange::arguments& a, const agreed& way) noexcept {
   const host_mpi::without_reserve strictly;
-  const status s = copies.make_all(a, {}, way.bytes, a.in_place);
+  const status s = adapted.make_all(a, {}, way.bytes, a.in_place);
   if (failed(s)) {
     a.input = a.output = nullptr;
     a.input_place = a.output_place = {};
@@ -61,9 +61,9 @@ status pack(exchange::packed_copies& copies, exchange::arguments& a, const agree
 status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
   site& s = *way.at;
   if (s.room->abandoned()) return status::peer_lost;
-  exchange::packed_copies copies;
-  const bool packed = !lies_plain(a);
-  status mine = packed ? pack(copies, a, way) : status::ok;
+  exchange::packed_copies adapted;
+  const bool differs = !can_take_part(a);
+  status mine = differs ? adapt(adapted, a, way) : status::ok;
   planned p = plan_of(a, s, way.all, static_cast<bool>(way.how));
   if (p.to_vote && !all_say(s.comm, p.here)) {
     s.plans.forget();
@@ -71,11 +71,12 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
   }
   if (!p.made) return status::not_supported;
   const std::uint64_t volume = p.bytes;
-  if (packed && !failed(mine)) mine = copies.load();
-  const status came =
-      run(s, call_of(name, a, s, std::move(p), way.all, way.how), is_reduction(a.what), mine);
+  if (differs && !failed(mine)) mine = adapted.load();
+  call c = call_of(name, a, s, std::move(p), way.all, way.how);
+  c.packed = way.packed;
+  const status came = run(s, std::move(c), is_reduction(a.what), mine);
   if (failed(came)) return came;
-  if (packed) TELPHER_TRY(copies.store());
+  if (differs) TELPHER_TRY(adapted.store());
   path::count(path::kind::coll_levels, volume);
   return status::ok;
 }
@@ -107,10 +108,10 @@ started add_crossing(ticket::held_lock& held, const char* name, site& s, exchang
 
 }  // namespace
 
-// If types or operations are the program's, the host MPI must have the call before this returns.
+// If operations are the program's, the host MPI must have the call before this returns.
 started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept {
   auto held = ticket::progress().lock();
-  const bool at_once = !a.lasting || !a.possible;
+  const bool at_once = !a.possible;
   return add_crossing(held, name, s, std::move(a), std::move(host), at_once);
 }
 

@@ -36,8 +36,10 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return false;
   const auto [ranks, rank] = host_mpi::place_in(comm);
   const auto bytes = bytes_between(d, ranks);
-  return bytes &&
-         run_blocking(name, comm, d.read(ranks, rank, exchange::takes::host_memory), *bytes, code);
+  if (!bytes) return false;
+  using exchange::takes;
+  const takes may = adapts(d.what, *bytes) ? takes::host_memory : takes::both;
+  return run_blocking(name, comm, d.read(ranks, rank, may), *bytes, code);
 }
 
 started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept;
@@ -51,13 +53,13 @@ started defer(const char* name, MPI_Comm comm, const Described& d, const Host& h
   site* s = begun_site(comm);
   if (!s || !bytes_between(d, s->among.ranks)) return started(nullptr);
   exchange::arguments a =
-      d.read(s->among.ranks, host_mpi::place_in(comm).rank, exchange::takes::host_memory);
+      d.read(s->among.ranks, host_mpi::place_in(comm).rank, exchange::takes::both);
   host_form own;
   try {
     own = exchange::kept(host, a);
   } catch (const std::bad_alloc&) {  // the host MPI must have it before this returns
     own = [&host](MPI_Comm on, MPI_Request* made) { return host(on, made); };
-    a.lasting = false;
+    a.possible = false;
   }
   return start(name, *s, std::move(a), std::move(own));
 }
@@ -74,7 +76,7 @@ std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
   const auto [ranks, rank] = host_mpi::place_in(comm);
   const auto bytes = bytes_between(d, ranks);
-  return bytes ? make_rounds(name, comm, d.read(ranks, rank, exchange::takes::host_memory), *bytes)
+  return bytes ? make_rounds(name, comm, d.read(ranks, rank, exchange::takes::both), *bytes)
                : nullptr;
 }
 

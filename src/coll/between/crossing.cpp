@@ -59,6 +59,7 @@ crossing::crossing(const char* name, site& at, exchange::arguments&& a, host_for
 
 void crossing::finish(status s) noexcept {
   runs_.reset();
+  packed_.reset();
   host_ = nullptr;
   now_ = stage::done;
   if (now() == state::open) end(s);
@@ -83,6 +84,7 @@ void crossing::begin() noexcept {
 }
 
 void crossing::promise(bool yes) noexcept {
+  if (yes) packed_ = pack(arguments_);
   terms own = terms_of(arguments_, room_.where);
   own.able = own.able && yes;
   own.parts = at_.plans.own_parts(arguments_);
@@ -137,10 +139,13 @@ void crossing::equip() noexcept {
 
 void crossing::run_planned() noexcept {
   now_ = stage::running;
-  runs_.emplace(room_, call_of(name(), arguments_, at_, std::move(plan_), terms::of(all_), {}));
+  call c = call_of(name(), arguments_, at_, std::move(plan_), terms::of(all_), {});
+  c.packed = std::move(packed_);
+  runs_.emplace(room_, std::move(c));
 }
 
 void crossing::start_by_host() noexcept {
+  packed_.reset();
   now_ = stage::by_host;
   start_on_host(host_, room_.wire);
 }

@@ -23,9 +23,10 @@
 // barrier of that call has ended. Then all ranks have initiated the call, and each says yes or no
 // in its next call of MPI, before it blocks. A rank that said no knows the answer, so it starts the
 // host's call at once. The host MPI sees the same operations in the same order at all ranks: those
-// of one call, then those of the next. Types or operations of the program may be gone once its call
-// has returned. The host MPI must have such a call before that: the rank says no to it at once, and
-// to the calls before it that are still gathering.
+// of one call, then those of the next. Operations of the program may be gone once its call has
+// returned. The host MPI must have such a call before that: the rank says no to it at once, and to
+// the calls before it that are still gathering. Of the program's types there are duplicates
+// (exchange/kept_arguments.hpp).
 //
 // Programs with host memory do not pay for each call. Of an operation, calls 1, 2, 4, 8, … ask,
 // until all could take part and some rank had device memory; from then on every call asks. Calls
@@ -100,6 +101,7 @@ class crossing final : public deferred_call {
   stage now_ = stage::queued;
   terms::words mine_{}, all_{};
   planned plan_;
+  copies packed_;  // while it is not staged
   int has_plan_ = 0, all_have_plan_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Request gathered_ = MPI_REQUEST_NULL;  // the barrier, if the rank said no before it ended

@@ -54,7 +54,7 @@ void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
 
 }  // namespace
 
-bool lies_plain(const exchange::arguments& a) noexcept {
+bool can_take_part(const exchange::arguments& a) noexcept {
   return a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
 }
 
@@ -99,7 +99,7 @@ terms terms_of(const exchange::arguments& a, const memory::place& device) noexce
                     (!device.on_device() || device == a.where) &&
                     (!a.reduce.known || reduces_on(a.where, a.reduce));
   terms t;
-  t.able = lies_plain(a);
+  t.able = can_take_part(a);
   t.on_device = here || moves_nothing;
   t.any_device = a.where.on_device();
   t.grain = a.grain;
@@ -114,7 +114,7 @@ bool same_at_all(operation what) noexcept {
 }
 
 bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t unit) noexcept {
-  if (p.what != a.what || p.in_place != a.in_place || !lies_plain(a)) return false;
+  if (p.what != a.what || p.in_place != a.in_place || !can_take_part(a)) return false;
   const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);
   const bool pairs = a.what == operation::alltoallv;  // a row and a column of the tables
   const auto differ = [&](std::uint64_t units, std::uint64_t bytes) {

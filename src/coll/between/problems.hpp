@@ -33,10 +33,11 @@ struct terms {
   static terms of(const words& least) noexcept;
 };
 
-/// Whether a schedule can use this rank's buffers as they lie. `a` was read with host memory.
-bool lies_plain(const exchange::arguments& a) noexcept;
+/// Whether a schedule can use this rank's buffers as they lie, or, of a call that was read with
+/// gaps, packed copies of them.
+bool can_take_part(const exchange::arguments& a) noexcept;
 
-/// `a` was read with host memory. `device`: that the communicator's room uses, if it does.
+/// `device`: that the communicator's room uses, if it does.
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;
 
 /// Of a call that runs in host memory whatever memory and types its ranks have, `bytes` long: no

@@ -47,6 +47,19 @@ std::byte* runner::at(const span& s) const noexcept {
   return (in ? call_.input : call_.output).at + offset;
 }
 
+// --- gaps ---
+
+/// Packs or unpacks, once. A rank that has failed moves nothing.
+status runner::move_copies(bool& begun,
+                           status (exchange::packed_copies::*begin)() noexcept) noexcept {
+  if (!call_.packed || failing()) return status::ok;
+  if (!std::exchange(begun, true)) keep(((*call_.packed).*begin)());
+  const status s = call_.packed->poll();
+  if (s == status::would_block) return s;
+  keep(s);
+  return status::ok;
+}
+
 // --- in host memory ---
 
 /// Loads or stores them, once. A rank that has failed moves nothing.
@@ -228,14 +241,15 @@ status runner::take_step(const step& s) {
 
 /// Goes on as far as possible. would_block: the next step has to wait.
 status runner::walk() {
+  TELPHER_TRY(move_copies(packed_, &exchange::packed_copies::begin_packing));
   TELPHER_TRY(move_images(loaded_, &images::load));
   for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
-  return move_images(stored_, &images::store);
+  TELPHER_TRY(move_images(stored_, &images::store));
+  return move_copies(unpacked_, &exchange::packed_copies::begin_unpacking);
 }
 
 bool runner::all_done() const noexcept {
-  return stored_ && next_ == steps().size() && finished_ == work_ && signals_.empty() &&
-         messages_->idle();
+  return walked_ && finished_ == work_ && signals_.empty() && messages_->idle();
 }
 
 /// The walk throws only if host memory runs out.
@@ -245,7 +259,8 @@ bool runner::advance() noexcept {
   bool moved = look_at_marks();
   try {
     expect();
-    if (walk() == status::ok) put_mark();
+    walked_ = walk() == status::ok;
+    if (walked_) put_mark();
     moved = look_at_marks() || moved;
     moved = send_signals() || moved;
     moved = messages_->advance(finished_) || moved;
@@ -267,6 +282,7 @@ void runner::look_at_clock(bool moved) noexcept {
                 config().transfer_timeout.value / 1e6, text);
   keep(status::peer_lost);
   if (images_) images_->abandon();
+  if (call_.packed) call_.packed->abandon();
   room_.abandon();
   done_ = true;
 }

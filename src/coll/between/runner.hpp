@@ -19,6 +19,9 @@
 // reduction when the walk comes to it, and results go to the device behind the last step. No step
 // costs a device anything. Small calls run so, and calls in which some rank has host memory.
 //
+// Where this rank's buffers have gaps (packing.hpp), the walk begins when they are packed, and
+// unpacking follows the last step.
+//
 // Errors. A rank that fails goes on through its list and moves nothing more: its signals and
 // messages say that it has failed, and who takes one has failed as well. So every rank that needed
 // what is missing returns an error, and nobody waits for ever. A rank without memory for its
@@ -35,6 +38,7 @@
 #include "coll/between/coding.hpp"
 #include "coll/between/images.hpp"
 #include "coll/between/messages.hpp"
+#include "coll/between/packing.hpp"
 #include "coll/exchange/launch.hpp"
 #include "coll/reduction.hpp"
 #include "coll/schedule/schedule.hpp"
@@ -51,6 +55,7 @@ struct call {
   coding how;           // of messages
   std::uint64_t bytes;  // of the longest vector
   bool on_host;         // runs in host memory
+  copies packed{};      // of buffers with gaps, in place of which they are
 };
 
 class runner final : public ticket::worker {
@@ -93,6 +98,7 @@ class runner final : public ticket::worker {
 
   void start_on_device() noexcept;
   void expect();
+  status move_copies(bool& begun, status (exchange::packed_copies::*begin)() noexcept) noexcept;
   status move_images(bool& done, status (images::*act)() noexcept) noexcept;
   status walk();
   status take_step(const step& s);
@@ -134,8 +140,10 @@ class runner final : public ticket::worker {
   used* landing_ = nullptr;                                        // of the message that is awaited
   std::optional<int> error_;
   int awaited_ = -1;
-  bool loaded_ = false, stored_ = false;  // of the images
-  bool begun_ = false;                    // something has come from another rank
+  bool loaded_ = false, stored_ = false;    // of the images
+  bool packed_ = false, unpacked_ = false;  // what has begun
+  bool walked_ = false;                     // to the end
+  bool begun_ = false;                      // something has come from another rank
   bool done_ = false;
   stall_clock still_;
 };

@@ -56,11 +56,6 @@ struct voted {
   bool adapts;  // each rank fits its own buffers to the schedule
 };
 
-/// In host memory every kind of memory and type can take part.
-bool adapts(operation what, std::uint64_t bytes) {
-  return same_at_all(what) && fits_the_host(bytes);
-}
-
 /// A reduction that has no schedule. All ranks name the same one.
 bool reduces_otherwise(const exchange::arguments& a) {
   return is_reduction(a.what) && (!a.reduce.known || a.gaps);
@@ -126,7 +121,7 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
   known.coded = own.compression.any();
   known.devices = known.devices || all.any_device;
   if (!all.any_device) return status::not_supported;
-  if (!all.able) return refuse(c, s, "staged: some rank has gaps in its memory, or another type");
+  if (!all.able) return refuse(c, s, "staged: some rank's buffers cannot take part");
   const std::uint64_t bytes =
       c.bytes ? c.bytes : all.longest * static_cast<std::uint64_t>(c.a.ranks);
   if (!worthwhile(c.a.what, bytes)) return refuse(c, s, "staged: small at all ranks");
@@ -174,6 +169,10 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept {
   return least != never && bytes >= least;
 }
 
+bool adapts(operation what, std::uint64_t bytes) noexcept {
+  return same_at_all(what) && fits_the_host(bytes);
+}
+
 bool any_worthwhile() noexcept {
   return std::any_of(std::begin(rows), std::end(rows),
                      [](const row& r) { return worthwhile(r.what, any_size); });
@@ -185,7 +184,7 @@ bool spans_nodes(MPI_Comm comm) noexcept {
 }
 
 // Only the first call takes memory for the site and the record, and that one votes in any case.
-result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
+result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
                      std::uint64_t bytes) noexcept {
   const voted c{name, a, bytes, adapts(a.what, bytes)};
   site* s = nullptr;
@@ -208,9 +207,12 @@ result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments&
       return agreed{s, known_terms(a, bytes), {}, bytes};
     }
   }
+  copies packed = c.adapts ? nullptr : pack(a);
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);
-  if (way) equip(*way->at->room, *way, a.where);
+  if (!way) return way;
+  way->packed = std::move(packed);
+  equip(*way->at->room, *way, a.where);
   return way;
 }
 

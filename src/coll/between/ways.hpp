@@ -22,6 +22,7 @@
 
 #include "base/status.hpp"
 #include "codec/choice.hpp"
+#include "coll/between/packing.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/between/sites.hpp"
 
@@ -33,6 +34,7 @@ struct agreed {
   terms all;
   coding how;
   std::uint64_t bytes;  // of the longest vector
+  copies packed{};      // of buffers that have gaps at this rank
 };
 
 /// Stands for any size.
@@ -42,6 +44,10 @@ constexpr std::uint64_t any_size = ~std::uint64_t{0} - 1;
 /// every program asks.
 bool worthwhile(operation what, std::uint64_t bytes) noexcept;
 
+/// Whether blocking calls of so many bytes run in host memory whatever memory and types a rank has:
+/// each fits its own buffers to the schedule. They are read without gaps.
+bool adapts(operation what, std::uint64_t bytes) noexcept;
+
 /// Whether calls of any operation and size can.
 bool any_worthwhile() noexcept;
 
@@ -49,10 +55,10 @@ bool any_worthwhile() noexcept;
 /// exchange of one node does not serve.
 bool spans_nodes(MPI_Comm comm) noexcept;
 
-/// The vote on a blocking call for which it is worthwhile, `bytes` long. not_supported, at all
-/// ranks: stage it. Another error, at all ranks: nothing has begun. Collective at the calls that
-/// vote.
-result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
+/// The vote on a blocking call for which it is worthwhile, `bytes` long. `a` becomes the same call
+/// on packed copies where it has gaps and votes. not_supported, at all ranks: stage it. Another
+/// error, at all ranks: nothing has begun. Collective at the calls that vote.
+result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
                      std::uint64_t bytes) noexcept;
 
 /// The same for a persistent collective. It votes each time, unless the site is refused for good.

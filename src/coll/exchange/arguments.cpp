@@ -155,7 +155,7 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   } else {
     possible = possible && look_up(output, output_memory, output_place);
   }
-  scattered = (input && !(input_place == where)) || (output && !(output_place == where));
+  see_scattered();
   return possible;
 }
 

@@ -25,8 +25,8 @@ struct elements {
   MPI_Datatype of = MPI_DATATYPE_NULL;
 };
 
-/// What may be possible: types with gaps in device memory, types without them in any memory (for
-/// calls between nodes), or both.
+/// What may be possible: types with gaps in device memory, types without them in any memory, or any
+/// types in any memory (for calls between nodes).
 enum class takes : std::uint8_t { gaps, host_memory, both };
 
 /// Which predefined reductions the device does.
@@ -118,6 +118,9 @@ class arguments {
   bool lasting = true;  // no type is the program's, which may free it when the call has returned
 
  private:
+  void see_scattered() noexcept {
+    scattered = (input && !(input_place == where)) || (output && !(output_place == where));
+  }
   bool look_up(const void* buffer, device::pointer_info& found, memory::place& place) noexcept;
   /// Null: the call is not possible.
   const datatype::layout* layout_of(MPI_Datatype of) noexcept;

@@ -86,6 +86,13 @@ status packed_copies::make(arguments& a, device::stream on, std::shared_ptr<buff
   return status::ok;
 }
 
+status packed_copies::make_on_host(arguments& a) noexcept {
+  sides_ = a.gapped;
+  TELPHER_TRY(take_memory());
+  stand_in(a);
+  return status::ok;
+}
+
 // --- of gaps: in a stream of the program's ---
 
 status packed_copies::pack_in(device::stream s) const noexcept {
@@ -128,12 +135,12 @@ status packed_copies::begin(const Work& work) noexcept {
 
 status packed_copies::begin_packing() noexcept {
   if (sides_->input.bytes == 0) return status::ok;
-  return begin([this] { return pack_in(on_); });
+  return where_.on_device() ? begin([this] { return pack_in(on_); }) : load();
 }
 
 status packed_copies::begin_unpacking() noexcept {
   if (sides_->output.bytes == 0) return status::ok;
-  return begin([this] { return unpack(on_); });
+  return where_.on_device() ? begin([this] { return unpack(on_); }) : store();
 }
 
 status packed_copies::poll() noexcept {

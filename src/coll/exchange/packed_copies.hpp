@@ -2,7 +2,8 @@
 // Packed copies of the buffers of a call that no schedule can use as they lie at this rank. Gaps
 // are neither read nor written. There are two kinds:
 // - of buffers with gaps, in memory of the device where these lie. Kernels pack before the call and
-//   unpack after it, in the order of one stream.
+//   unpack after it, in the order of one stream. Where a call between nodes has them in host
+//   memory, or on several devices, the copies are in host memory, and moving waits.
 // - of all that the call reads and writes, in whatever memory, with gaps or without. They are made
 //   in memory of any place, and moving waits. For calls between nodes that run in host memory, and
 //   for replays that streams cannot start (mpi/repeated.hpp).
@@ -37,10 +38,12 @@ class packed_copies {
   /// need is there then, and they take no more memory. `in`: the memory of a call with copies of
   /// the same sizes, behind which this one runs.
   status make(arguments& a, device::stream on, std::shared_ptr<buffers> in = nullptr) noexcept;
+  /// The same in host memory, for buffers in any memory.
+  status make_on_host(arguments& a) noexcept;
   const std::shared_ptr<buffers>& memory() const noexcept { return memory_; }
 
   /// Of a call: begins to pack what it reads, or to bring the results to their places, on the
-  /// stream of make().
+  /// stream of make(). In host memory they do all of it.
   status begin_packing() noexcept;
   status begin_unpacking() noexcept;
   /// would_block: what was begun last is under way.

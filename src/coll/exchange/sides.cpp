@@ -85,8 +85,9 @@ struct found_side {
 };
 
 /// Looks up where the elements lie, and whether they are to be packed. MPI_BOTTOM and gaps before
-/// the first element need that: the buffer's address may lie elsewhere.
-found_side look_up_side(side& s, const memory::place& where) {
+/// the first element need that: the buffer's address may lie elsewhere. `where`: the device on
+/// which they must lie, if one is known; null where they may lie anywhere.
+found_side look_up_side(side& s, const memory::place* where) {
   found_side f;
   if (s.parts.empty()) return f;
   const auto type = datatype::layout_of(s.of);
@@ -97,7 +98,7 @@ found_side look_up_side(side& s, const memory::place& where) {
   if (s.parts.empty() || l.size == 0) return f;
   f.first = s.address(s.parts.front().at + l.blocks.front().offset);
   f.place = memory::classify(f.first, f.memory);
-  f.good = f.place.on_device() && (!where.on_device() || f.place == where) &&
+  f.good = (!where || (f.place.on_device() && (!where->on_device() || f.place == *where))) &&
            datatype::is_committed(l, s.of, ticket::job().control);
   for (const side::part& p : s.parts)
     if (!s.buffer && datatype::mixes_places(l, s.address(p.at))) f.good = false;
@@ -110,14 +111,16 @@ found_side look_up_side(side& s, const memory::place& where) {
 void arguments::find_gaps() {
   if (!possible || !derived) return;
   auto found = std::make_shared<sides>(sides_of(*this));
-  const found_side in = look_up_side(found->input, where);
-  if (in.place.on_device()) where = in.place;
-  const found_side out = look_up_side(found->output, where);
-  if (out.place.on_device()) where = out.place;
+  const memory::place* const at = takes_host ? nullptr : &where;
+  const found_side in = look_up_side(found->input, at);
+  if (in.place.on_device() && !where.on_device()) where = in.place;
+  const found_side out = look_up_side(found->output, at);
+  if (out.place.on_device() && !where.on_device()) where = out.place;
   possible = in.good && out.good;
   if (!possible) return;
   if (in.first) input = in.first, input_memory = in.memory, input_place = in.place;
   if (out.first) output = out.first, output_memory = out.memory, output_place = out.place;
+  see_scattered();
   if (found->input.bytes + found->output.bytes > 0) gapped = std::move(found);
 }
 
