@@ -66,7 +66,6 @@ std::string parse_codec(std::string_view text, choice& out) {
   else if (name != "off")
     return "there is no codec " + quoted(name);
   if (name == "off" && !text.empty()) return "off has no options";
-  if (name != "off" && !the_coder()) return "this build is without codecs (TELPHER_CODECS=OFF)";
   while (!text.empty())
     if (std::string why = set_option(c, cut(text, ',')); !why.empty()) return why;
   if (c.column != 0 && c.row == 0) return "ny needs nx";
@@ -93,6 +92,9 @@ std::string parse(std::string_view text, choices& out) {
     const std::string_view kind = take_kind(entry);
     choice c;
     if (const std::string why = parse_codec(entry, c); !why.empty()) return why + forms;
+    if (c.how != method::none && !the_coder())
+      return "this build is without codecs: nothing is compressed; set it to off, or build with "
+             "TELPHER_CODECS=ON";
     if (kind == "other=" && c.how == method::zfp)
       return std::string("zfp compresses float and double only").append(forms);
     if (kind.empty() || kind == "float=") read.f32 = c;
