@@ -128,6 +128,11 @@ status pack_part(device::backend& b, const layout& l, const void* base, std::uin
 status unpack_part(device::backend& b, const layout& l, const void* packed, std::uint64_t first,
                    std::uint64_t bytes, void* base, device::stream s) noexcept;
 
+/// Copies contiguous bytes on a device, each unit of 2, 4 or 8 with its bytes in the other order;
+/// `to` may be `from`. Enqueued on `s`.
+status swap_bytes(device::backend& b, int device, void* to, const void* from, std::uint64_t bytes,
+                  std::uint32_t unit, device::stream s) noexcept;
+
 /// `count` elements of a `regular` layout, whose first block lies at `first`.
 strided strided_of(const layout& l, const void* first, std::uint64_t count) noexcept;
 

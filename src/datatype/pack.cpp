@@ -260,6 +260,18 @@ status unpack(device::backend& b, const layout& l, const void* packed, void* bas
   return unpack_part(b, l, packed, 0, l.size * static_cast<std::uint64_t>(count), base, s);
 }
 
+status swap_bytes(device::backend& b, int device, void* to, const void* from, std::uint64_t bytes,
+                  std::uint32_t unit, device::stream s) noexcept {
+  if (bytes == 0) return status::ok;
+  const auto w = width_of(b, device);
+  TELPHER_TRY(w);
+  const kernel::swap_bytes p{static_cast<std::uint8_t*>(to), static_cast<const std::uint8_t*>(from),
+                             bytes, unit};
+  const std::uint64_t useful = (bytes / sizeof(std::uint64_t) + threads - 1) / threads;
+  const auto groups = std::clamp<std::uint64_t>(useful, 1, (*w)->groups);
+  return b.launch(kernel::id::swap_bytes, &p, static_cast<int>(groups), threads, s);
+}
+
 result<unpack_plan> plan_unpack(device::backend& b, const layout& l, int device, const void* packed,
                                 const strided* from, void* base, MPI_Count count,
                                 device::stream s) noexcept {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pack_blocks, unpack_blocks and unpack_all: copy between a layout of blocks and contiguous bytes
-// (parameters and addressing in kernel.hpp). Most types are grids of aligned blocks. Those are
+// (parameters and addressing in packing.hpp). Most types are grids of aligned blocks. Those are
 // moved by units: neighbouring work items take neighbouring units of the packed bytes, whatever the
 // length of a block. Else a group of work items, sized by the mean length, copies one block at a
 // time, at any alignment. No work item depends on another, so there is no synchronisation.
+//
+// swap_bytes: for the canonical representation, in which the first byte of a value is the highest.
 #pragma once
 
 #include "kernel/divisor.hpp"
@@ -151,6 +153,36 @@ TELPHER_DEVICE void unpack_blocks_body(W w, const unpack_blocks& p) {
 template <class W>
 TELPHER_DEVICE void unpack_all_body(W w, const unpack_all& p) {
   move_blocks<false>(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
+}
+
+// --- the order of bytes ---
+
+/// Of each unit in a word.
+TELPHER_DEVICE std::uint64_t swapped(std::uint64_t word, std::uint32_t unit) {
+  constexpr std::uint64_t bytes = 0x00ff00ff00ff00ff, pairs = 0x0000ffff0000ffff;
+  word = (word & bytes) << 8 | (word >> 8 & bytes);
+  if (unit >= 4) word = (word & pairs) << 16 | (word >> 16 & pairs);
+  return unit == 8 ? word << 32 | word >> 32 : word;
+}
+
+template <class W>
+TELPHER_DEVICE void swap_bytes_body(W w, const swap_bytes& p) {
+  std::uint8_t* const to = resolve(p.to);
+  const std::uint8_t* const from = resolve(p.from);
+  const std::uint64_t workers = std::uint64_t{w.blocks()} * w.size();
+  const std::uint64_t index = std::uint64_t{w.block()} * w.size() + w.id();
+  const bool aligned =
+      (reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % 8 == 0;
+  const std::uint64_t words = aligned ? p.bytes / 8 : 0;
+  for (std::uint64_t i = index; i < words; i += workers)
+    store<std::uint64_t>(to + 8 * i, swapped(load<std::uint64_t>(from + 8 * i), p.unit));
+  // The rest, byte by byte. Both bytes of a pair are read before one is written.
+  for (std::uint64_t i = words * 8 + index * p.unit; i < p.bytes; i += workers * p.unit)
+    for (std::uint32_t low = 0, high = p.unit - 1; low < high; ++low, --high) {
+      const std::uint8_t first = from[i + low], last = from[i + high];
+      to[i + low] = last;
+      to[i + high] = first;
+    }
 }
 
 }  // namespace telpher::kernel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters of the kernels that copy between layouts of blocks and contiguous bytes.
+// Parameters of the kernels that copy between layouts of blocks and contiguous bytes, or turn the
+// order of bytes.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +57,15 @@ struct unpack_all {
   static constexpr std::size_t capacity = 20;
   pack_blocks each[capacity];
   std::uint32_t share;
+};
+
+/// swap_bytes: copies contiguous bytes and turns the order of the bytes of each unit. `to` is
+/// `from`, or the two do not overlap.
+struct swap_bytes {
+  std::uint8_t* to;
+  const std::uint8_t* from;
+  std::uint64_t bytes;
+  std::uint32_t unit;  // 2, 4 or 8 bytes; `bytes` is a multiple
 };
 
 }  // namespace telpher::kernel

@@ -2,10 +2,11 @@
 #include "mpi/packing.hpp"
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "coll/host_images.hpp"
-#include "datatype/move.hpp"
+#include "datatype/external.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
 #include "ticket/progress.hpp"
@@ -25,15 +26,23 @@ int fail_short_of_room(const packing& p, MPI_Count bytes, MPI_Count position) no
   return entry::fail(p.comm, p.call, status::truncated, what);
 }
 
-}  // namespace
+/// `unit`: of the canonical representation; 0: the bytes as they are.
+status move(const packing& p, const datatype::elements& elements, const datatype::side& run,
+            std::uint32_t unit) noexcept {
+  if (p.to == packing::direction::pack)
+    return unit == 0 ? datatype::gather(elements, run)
+                     : datatype::gather_canonical(elements, run, unit);
+  return unit == 0 ? datatype::scatter(run, elements)
+                   : datatype::scatter_canonical(run, elements, unit);
+}
 
-bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept {
-  if (memory::surely_host(p.typed) && memory::surely_host(p.packed)) return false;
+bool move_on_device(const packing& p, std::uint32_t unit, MPI_Count& position, int* code) noexcept {
   const auto found = datatype::layout_of(p.type);
   if (p.count <= 0 || !found || (*found)->size == 0) return false;
   const datatype::layout& l = **found;
   if (!datatype::is_committed(l, p.type, ticket::job().control)) return false;
   if (p.typed == MPI_BOTTOM && datatype::mixes_places(l, p.typed)) {
+    if (unit != 0) return false;
     *code = entry::fail(p.comm, p.call, status::not_supported,
                         "a type that lies in host and device memory");
     return true;
@@ -44,21 +53,39 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
   const datatype::elements elements{
       l, p.count, {memory::classify(typed + l.blocks.front().offset), typed}};
   const datatype::side run{memory::classify(packed), packed};
-  if (!elements.at.where.on_device() && !run.where.on_device()) return false;
+  if (!elements.at.where.on_device() && (unit != 0 || !run.where.on_device())) return false;
 
   auto held = ticket::progress().lock();
   if (position < 0 || bytes > p.room - position) {
     *code = fail_short_of_room(p, bytes, position);
     return true;
   }
-  const bool packs = p.to == packing::direction::pack;
-  const status s = packs ? datatype::gather(elements, run) : datatype::scatter(run, elements);
+  const status s = move(p, elements, run, unit);
   *code = s == status::ok ? MPI_SUCCESS : entry::fail(p.comm, p.call, s, "device memory");
   if (s == status::ok) position += bytes;
   return true;
 }
 
+}  // namespace
+
+bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept {
+  if (memory::surely_host(p.typed) && memory::surely_host(p.packed)) return false;
+  return move_on_device(p, 0, position, code);
+}
+
 // --- the canonical representation ---
+
+bool canonical_on_device(const packing& p, const char* datarep, MPI_Count& position,
+                         int* code) noexcept {
+  if (memory::surely_host(p.typed) || p.count <= 0) return false;
+  if (!datarep || std::strcmp(datarep, "external32") != 0) return false;
+  std::uint32_t unit = 0;
+  try {
+    unit = datatype::canonical_unit(p.type);
+  } catch (const std::bad_alloc&) {  // the host MPI does it
+  }
+  return unit != 0 && move_on_device(p, unit, position, code);
+}
 
 namespace {
 
@@ -97,8 +124,8 @@ status stage_and_call(const packing& p, MPI_Count position, MPI_Count bytes,
 
 }  // namespace
 
-int external(const packing& p, const char* datarep, MPI_Count position,
-             const host_packing& host) noexcept {
+int external_by_host(const packing& p, const char* datarep, MPI_Count position,
+                     const host_packing& host) noexcept {
   const auto as_given = [&] {
     return host(const_cast<void*>(p.typed), const_cast<void*>(p.packed));
   };

@@ -37,11 +37,27 @@ inline bool packed_on_device(const packing& p, int& position, int* code) noexcep
   return ours;
 }
 
-/// The canonical representation (section 5.3), which the host MPI writes and reads: device memory
-/// is stood for by an image in host memory. `host` is its call, on stand-ins for both sides.
+/// The canonical representation (section 5.3) of elements in device memory, likewise. False also
+/// where more than the order of bytes changes (datatype/external.hpp).
+bool canonical_on_device(const packing& p, const char* datarep, MPI_Count& position,
+                         int* code) noexcept;
+
+/// Else the host MPI writes and reads it: device memory is stood for by an image in host memory.
+/// `host` is its call, on stand-ins for both sides.
 using host_packing = std::function<int(void* typed, void* packed)>;
-int external(const packing& p, const char* datarep, MPI_Count position,
-             const host_packing& host) noexcept;
+int external_by_host(const packing& p, const char* datarep, MPI_Count position,
+                     const host_packing& host) noexcept;
+
+template <class Size>
+int external(const packing& p, const char* datarep, Size* position,
+             const host_packing& host) noexcept {
+  MPI_Count at = *position;
+  int code = MPI_SUCCESS;
+  if (!canonical_on_device(p, datarep, at, &code))
+    return external_by_host(p, datarep, *position, host);
+  *position = static_cast<Size>(at);
+  return code;
+}
 
 template <class Count, class Size>
 int pack_external(const char* call, const char* datarep, const void* typed, Count count,
@@ -53,7 +69,7 @@ int pack_external(const char* call, const char* datarep, const void* typed, Coun
       return pmpi::Pack_external_c(datarep, from, count, type, to, room, position);
   };
   const packing p{packing::direction::pack, call, typed, count, type, packed, room, MPI_COMM_SELF};
-  return external(p, datarep, *position, std::ref(host));
+  return external(p, datarep, position, std::ref(host));
 }
 
 template <class Count, class Size>
@@ -67,7 +83,7 @@ int unpack_external(const char* call, const char* datarep, const void* packed, S
   };
   const packing p{
       packing::direction::unpack, call, typed, count, type, packed, room, MPI_COMM_SELF};
-  return external(p, datarep, *position, std::ref(host));
+  return external(p, datarep, position, std::ref(host));
 }
 
 }  // namespace telpher::mpi

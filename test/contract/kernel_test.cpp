@@ -240,6 +240,33 @@ void pack_and_unpack(std::size_t elements, const layout& l, int grid) {
   pack_and_unpack_part(p, l, packed, spread, grid, s);
 }
 
+void swap(std::uint32_t unit, std::size_t size, std::size_t away, bool in_place) {
+  const scoped_stream s;
+  const memory from(memory_kind::device, size + 16), to(memory_kind::device, size + 16);
+  const bytes content = pattern(size + 16, 7);
+  bytes wanted(size + 16, 0x77);
+  for (std::size_t i = 0; i < size; ++i)
+    wanted[away + i] = content[away + i / unit * unit + (unit - 1 - i % unit)];
+  if (in_place) {
+    std::copy_n(content.begin(), away, wanted.begin());
+    std::copy(content.begin() + static_cast<std::ptrdiff_t>(away + size), content.end(),
+              wanted.begin() + static_cast<std::ptrdiff_t>(away + size));
+  }
+  write(from.data(), content, s);
+  write(to.data(), in_place ? content : bytes(size + 16, 0x77), s);
+  std::uint8_t* const target = to.data() + away;
+  const kernel::swap_bytes p{target, in_place ? target : from.data() + away, size, unit};
+  CHECK_OK(subject().launch(kernel::id::swap_bytes, &p, 5, 256, s));
+  CHECK(read(to.data(), size + 16, s) == wanted);
+}
+
+TEST_CASE(swap_bytes_turns_each_unit) {
+  for (const std::uint32_t unit : {2u, 4u, 8u})
+    for (const std::size_t size : {std::size_t{8}, std::size_t{24}, std::size_t{80008}})
+      for (const std::size_t away : {std::size_t{0}, std::size_t{3}, std::size_t{8}})
+        for (const bool in_place : {false, true}) swap(unit, size, away, in_place);
+}
+
 TEST_CASE(pack_and_unpack_follow_the_layout) {
   pack_and_unpack(0, {3, 8}, 1);
   pack_and_unpack(1, {0, 8}, 1);

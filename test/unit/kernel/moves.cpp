@@ -26,6 +26,7 @@ void test_partitions(bool twice);
 void test_pack_blocks();
 void test_unpack_blocks();
 void test_unpack_all();
+void test_swap_bytes();
 
 namespace {
 

@@ -129,6 +129,39 @@ struct unpack_all_trial {
   }
 };
 
+/// Units of 2, 4 and 8 bytes: aligned, at other distances, and in place.
+struct swap_bytes_trial {
+  static constexpr std::size_t length = 1000;
+  static constexpr unsigned variants = 12;
+  unsigned unit, away;
+  bool in_place;
+  bytes from = noise(length + 16, 3), to = noise(length + 16, 4);
+  kernel::swap_bytes parameters{};
+
+  explicit swap_bytes_trial(unsigned variant)
+      : unit(2u << variant % 3), away(variant / 3 % 2 * 3), in_place(variant >= 6) {
+    std::uint8_t* const target = to.data() + away;
+    parameters = {target, in_place ? target : from.data() + 2 * away, length, unit};
+  }
+  unsigned blocks() const { return 3; }
+  bytes result() const { return to; }
+};
+
+/// Byte by byte, against what is expected.
+void bytes_are_swapped() {
+  for (unsigned variant = 0; variant < swap_bytes_trial::variants; ++variant) {
+    swap_bytes_trial t(variant);
+    const bytes from = t.in_place ? t.to : t.from;
+    const std::size_t first = t.in_place ? t.away : 2 * t.away;
+    bytes wanted = t.to;
+    for (std::size_t i = 0; i < t.length; ++i)
+      wanted[t.away + i] = from[first + i / t.unit * t.unit + (t.unit - 1 - i % t.unit)];
+    for (unsigned b = 0; b < t.blocks(); ++b)
+      kernel::cpu_kernel_of(id::swap_bytes).run_block(&t.parameters, b, t.blocks());
+    CHECK(t.to == wanted);
+  }
+}
+
 void divisors_divide() {
   constexpr std::uint32_t most = (1u << 31) - 1;
   const std::uint32_t edges[] = {1,     2,     3,        4,        5,        6,    7,
@@ -175,4 +208,10 @@ void test_unpack_blocks() {
 void test_unpack_all() {
   same_as_one_item<unpack_all_trial>(id::unpack_all, "unpack_all",
                                      [](auto w, auto& p) { kernel::unpack_all_body(w, p); });
+}
+
+void test_swap_bytes() {
+  bytes_are_swapped();
+  same_as_one_item<swap_bytes_trial>(id::swap_bytes, "swap_bytes",
+                                     [](auto w, auto& p) { kernel::swap_bytes_body(w, p); });
 }
