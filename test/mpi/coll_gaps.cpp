@@ -276,6 +276,35 @@ void check_failing(suite& s, form f) {
   MPI_Comm_free(&comm);
 }
 
+/// A rank blocks in the host MPI before the others have begun: all stage the call, whose types are
+/// gone. The next one runs between nodes again.
+void check_blocked(suite& s) {
+  const group g(MPI_COMM_WORLD);
+  for (const int n : {40, 3000}) {
+    const trial t{g,
+                  movement::alltoall,
+                  n,
+                  0,
+                  false,
+                  false,
+                  unit_of(1, g.rank, true),
+                  unit_of(1, g.rank, false)};
+    check(s, t, form::nonblocking, true);
+    s.note("blocked, %d units", n);
+    blocks out = t.lay_out(t.sent, kind::device, true, true);
+    blocks in = t.lay_out(t.received, kind::device, true, false);
+    fill(t, out, in, 0);
+    MPI_Request q = MPI_REQUEST_NULL;
+    if (g.rank == 0) call(t, form::nonblocking, out, in, &q);
+    MPI_Barrier(s.control);
+    if (g.rank != 0) call(t, form::nonblocking, out, in, &q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    s.expect_none(in.wrong());
+    s.expect(last_path() == "coll_staged", "staged");
+    check(s, t, form::nonblocking, true);
+  }
+}
+
 /// No memory for a packed copy, or for the event behind the packing, at one rank: all stage, and
 /// the next call is the devices' again.
 void check_without_memory(suite& s) {
@@ -321,6 +350,7 @@ int main(int argc, char** argv) {
               [&] { check_all(s, static_cast<form>(f), who, true); });
     }
   s.run("host memory at one", [&] { between_nodes ? check_host_between(s) : check_with_host(s); });
+  if (between_nodes) s.run("blocked", [&] { check_blocked(s); });
   for (const form f : {form::blocking, form::nonblocking})
     if (between_nodes && held() >= 0)
       s.run(std::string(form_names[static_cast<int>(f)]) + "/failing",
