@@ -75,7 +75,8 @@ int send(const send_args& a) noexcept {
   mpi::outgoing o = mpi::inspect(a);
   visit v;
   held_lock& held = v.held;
-  if (!o.on_device()) return e.idle() && !held ? mpi::host_send(a) : send_beside(e, held, a);
+  const bool stands_alone = (e.idle() && !held) || a.destination == MPI_PROC_NULL;
+  if (!o.on_device()) return stands_alone ? mpi::host_send(a) : send_beside(e, held, a);
   int rc = MPI_SUCCESS;
   o.may_wait = true;
   auto op = mpi::start_device_send(a, std::move(o), false, &rc);

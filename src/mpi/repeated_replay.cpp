@@ -4,6 +4,7 @@
 #include <atomic>
 #include <new>
 
+#include "coll/exchange/call_problem.hpp"
 #include "memory/streams.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/repeated.hpp"
@@ -19,7 +20,7 @@ int raise(const repeated_call& c, status s) noexcept {
 /// Whether kernels of the replay can work on the call's buffers themselves.
 bool fits(const repeated_call& c, const repeated& of) noexcept {
   return c.a.possible && !c.a.scattered && c.a.where == of.replay->where() &&
-         c.a.in_place == of.in_place;
+         c.a.in_place == of.in_place && coll::exchange::has_sound_buffers(c.a);
 }
 
 /// A replay in a stream of ours, by the proxy.

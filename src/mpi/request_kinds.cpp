@@ -2,6 +2,7 @@
 #include "mpi/request_kinds.hpp"
 
 #include "host_mpi/received.hpp"
+#include "host_mpi/revoked.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/plain_receive.hpp"
@@ -23,11 +24,19 @@ ticket_send::~ticket_send() {
   ticket::sends().release(send_);
 }
 
+void ticket_send::withdraw_if_revoked() noexcept {
+  const MPI_Comm comm = errors_.get();
+  if (comm != MPI_COMM_NULL && host_mpi::is_revoked(comm)) send_.withdraw();
+}
+
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
   const status s = send_.outcome();
-  return s == status::ok ? MPI_SUCCESS
-                         : entry::fail(errors_.owner(), call_, s, "sending device memory");
+  if (s == status::ok) return MPI_SUCCESS;
+  if (send_.host_error() != MPI_SUCCESS) return send_.host_error();  // its handler was called
+  if (s == status::host_mpi_error && errors_.get() != MPI_COMM_NULL)
+    if (const int rc = host_mpi::refuse_if_revoked(errors_.get()); rc != MPI_SUCCESS) return rc;
+  return entry::fail(errors_.owner(), call_, s, "sending device memory");
 }
 
 bool native_send::check() noexcept {

@@ -18,7 +18,12 @@ class ticket_send final : public request_object, public recycled<ticket_send> {
   ticket_send(ticket::send& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
       : send_(o), request_(request), call_(call), errors_(comm) {}
   ~ticket_send() override;
-  bool check() noexcept override { return send_.complete(); }
+  bool check() noexcept override {
+    if (send_.complete()) return true;
+    constexpr unsigned looks_between = 1024;
+    if (++looks_ % looks_between == 0) withdraw_if_revoked();
+    return send_.complete();
+  }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   // The send is not cancelled, but the program's wait for it must not depend on the receiver.
@@ -32,8 +37,11 @@ class ticket_send final : public request_object, public recycled<ticket_send> {
   void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
+  void withdraw_if_revoked() noexcept;
+
   ticket::send& send_;
   MPI_Request request_;
+  unsigned looks_ = 0;
   const char* call_;
   host_mpi::kept_comm errors_;
 };

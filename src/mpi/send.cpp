@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "host_mpi/asserted.hpp"
+#include "host_mpi/revoked.hpp"
 #include "memory/chunk_runs.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
@@ -267,6 +268,7 @@ std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&&
                                                   bool for_program, int* rc) noexcept {
   ticket::message m;
   if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
+  if ((*rc = host_mpi::refuse_if_revoked(a.comm)) != MPI_SUCCESS) return nullptr;
   const bool may_wait = o.may_wait;
   status s = gather(a, std::move(o), m);
   // A call that waits for the message in the end may as well wait for its packing: what is small

@@ -35,10 +35,29 @@ send::~send() {
 bool send::carrier_gone() noexcept {
   if (carrier_ == MPI_REQUEST_NULL) return true;
   int flag = 0;
-  if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+  if (const int rc = pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE); rc != MPI_SUCCESS) {
+    host_error_ = rc;
     complete(status::host_mpi_error);
+    carrier_ = MPI_REQUEST_NULL;
+    flag = 1;
+  }
   awaits_carrier_ = !flag;
   return flag != 0;
+}
+
+// The host MPI may find out late that the ticket reaches nobody: the communicator was revoked, or
+// the receiver's process has failed. Then no receiver answers.
+bool send::undeliverable() noexcept {
+  return carrier_ != MPI_REQUEST_NULL && carrier_gone() && host_error_ != MPI_SUCCESS;
+}
+
+void send::withdraw() noexcept {
+  if (on_node()) {
+    if (!cell_->take(use_.epoch, slot_state::staging)) return;
+    cell_->set(use_.epoch, slot_state::refused);
+    withdrawn_ = true;
+  }
+  finish(status::host_mpi_error);
 }
 
 // That the ticket has gone is not that it is received: a probe may have taken it. A receiver says
@@ -98,6 +117,9 @@ bool send::advance_on_node(std::uint64_t now) noexcept {
       if (!bytes_left_ && !message_.cells) peers_.note_pull(peer_);
       finish(status::ok);
       return answered;
+    case slot_state::refused:
+      if (withdrawn_) finish(status::host_mpi_error);
+      break;
     default:
       break;
   }
@@ -202,6 +224,7 @@ void send::consider_staging(std::uint64_t now) noexcept {
   // A receiver that answers other messages is there: it will come to this one.
   if (now < std::max(since_ns(now), all_.last_answer_ns()) + nanoseconds(config().eager_patience))
     return;
+  if (undeliverable()) return withdraw();
   const bool own_message = peer_ == peers_.job().rank;
   if (own_message || peers_.blocked(peer_))
     return stage(path::staging_piece::take_any(peers_.own(), bytes, where.owner));
@@ -243,6 +266,7 @@ bool send::bytes_safe() const noexcept {
 // memory alone. The patience is short while pushed messages use little of it. A message that can go
 // without a copy waits longer.
 void send::consider_push() noexcept {
+  if (undeliverable()) return withdraw();
   const std::uint64_t waited = now_ns() - std::max(since_ns_, peers_.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
     rung_ = true;

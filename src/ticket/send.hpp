@@ -69,7 +69,8 @@ class send final : public recycled<send>, public linked_list<send>::link {
   ~send();
 
   /// Sends the ticket. not_supported or would_block: nothing was sent, send the bytes raw.
-  /// host_mpi_error: PMPI refused it with host_error(), after its error handler returned.
+  /// host_mpi_error: PMPI refused it with host_error(), after its error handler returned. The same
+  /// may come of it later, as the outcome.
   status announce() noexcept;
   int host_error() const noexcept { return host_error_; }
   /// The message of a send that could not be sent.
@@ -89,6 +90,8 @@ class send final : public recycled<send>, public linked_list<send>::link {
   /// message (on a node) or not answered (between nodes), the bytes are copied to host memory as
   /// soon as there is room for them.
   void hasten() noexcept;
+  /// Nobody will receive the message: ends in host_mpi_error, unless a receiver has it already.
+  void withdraw() noexcept;
   /// Of a message `by_stream`: the stream has passed its copy, or (an error) never will.
   void end_copy(status copied) noexcept;
   /// Bytes are being copied to memory of this rank, whatever the receiver does.
@@ -137,6 +140,7 @@ class send final : public recycled<send>, public linked_list<send>::link {
   bool needs_us() const noexcept;
   void stage(std::unique_ptr<path::staging_piece> room) noexcept;
   bool carrier_gone() noexcept;
+  bool undeliverable() noexcept;
   bool matched_while_blocked() noexcept;
   std::unique_ptr<path::transfer> answer(path::slot_state asked) noexcept;
   bool start_answer(path::slot_state asked) noexcept;
@@ -167,6 +171,7 @@ class send final : public recycled<send>, public linked_list<send>::link {
   bool rung_ = false;
   bool put_refused_ = false;
   bool hasty_ = false;
+  bool withdrawn_ = false;
   bool bytes_left_ = false;  // the send buffer is not needed any more
   bool complete_ = false;
   bool retired_ = false;

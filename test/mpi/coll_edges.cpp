@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives at the edges of what MPI allows: buffers that do not count at a rank, types that are
-// freed before a persistent collective starts, one type over several kinds of memory, many
-// persistent collectives, and arguments that MPI refuses.
+// Collectives at the edges of what MPI allows: buffers that do not count at a rank, one buffer for
+// both sides, types that are freed before a persistent collective starts, one type over several
+// kinds of memory, many persistent collectives, and arguments that MPI refuses.
 #include <cstdio>
 #include <numeric>
 
@@ -42,6 +42,37 @@ void exscan_first_rank(suite& s) {
     MPI_Iexscan(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     expect_right();
+  }
+}
+
+/// One buffer for both sides, without MPI_IN_PLACE: MPI forbids it, and programs do it. The results
+/// are those of two buffers.
+void one_buffer(suite& s) {
+  const auto ranks = static_cast<std::size_t>(s.ranks);
+  for (std::size_t n : {10, 2000, 100000}) {
+    s.note("%zu ints a block", n);
+    const int count = as_int(n);
+    buffer both(kind::device, n * ranks * sizeof(int));
+    both.clear();
+    const std::vector<int> own = numbers(n * ranks, 1000 * s.rank);
+    std::vector<int> wanted(n * ranks);
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (std::size_t i = 0; i < n; ++i)
+        wanted[r * n + i] = as_int(1000 * r + static_cast<std::size_t>(s.rank) * n + i);
+    for (const bool blocking : {true, false}) {
+      both.write(bytes_of(own), n * ranks * sizeof(int));
+      MPI_Request r = MPI_REQUEST_NULL;
+      if (blocking)
+        MPI_Alltoall(both.data(), count, MPI_INT, both.data(), count, MPI_INT, MPI_COMM_WORLD);
+      else
+        MPI_Ialltoall(both.data(), count, MPI_INT, both.data(), count, MPI_INT, MPI_COMM_WORLD, &r);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+      s.expect_none(both.compare(bytes_of(wanted)));
+    }
+    both.write(bytes_of(numbers(n * ranks, 0)), n * ranks * sizeof(int));
+    for (std::size_t i = 0; i < n * ranks; ++i) wanted[i] = s.ranks * as_int(i);
+    MPI_Allreduce(both.data(), both.data(), as_int(n * ranks), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    s.expect_none(both.compare(bytes_of(wanted)));
   }
 }
 
@@ -162,6 +193,7 @@ void many_persistent(suite& s) {
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   s.run("exscan", [&] { exscan_first_rank(s); });
+  s.run("one buffer", [&] { one_buffer(s); });
   s.run("mixed type", [&] { mixed_type(s); });
   s.run("invalid root", [&] { invalid_root(s); });
 #if MPI_TEST_HAS_MPI_4

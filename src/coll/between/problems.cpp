@@ -55,7 +55,7 @@ void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
 }  // namespace
 
 bool can_take_part(const exchange::arguments& a) noexcept {
-  return a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
+  return a.possible && exchange::has_sound_buffers(a) && !a.gaps && own_block_fits(a);
 }
 
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {

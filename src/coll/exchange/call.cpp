@@ -190,7 +190,8 @@ bool call::eligible() noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (!a.possible || c_.state == communicator::phase::unusable || !has_buffers(a)) return false;
+  if (!a.possible || c_.state == communicator::phase::unusable || !has_sound_buffers(a))
+    return false;
   const bool ready = c_.state == communicator::phase::ready;
   if (!a.where.on_device()) {
     if (!ready || a.input || a.output) return false;

@@ -133,10 +133,15 @@ bool writes_output(const arguments& a) noexcept {
   return !is_rooted(a.what) || a.rank == a.root;
 }
 
-bool has_buffers(const arguments& a) noexcept {
-  const extents e = extents_of(a);
-  return (a.input || e.input == 0 || !reads_input(a)) &&
-         (a.output || e.output == 0 || !writes_output(a));
+bool has_sound_buffers(const arguments& a) noexcept {
+  extents e = extents_of(a);
+  if (!reads_input(a)) e.input = 0;
+  if (!writes_output(a)) e.output = 0;
+  if ((!a.input && e.input > 0) || (!a.output && e.output > 0)) return false;
+  const auto in = reinterpret_cast<std::uintptr_t>(a.input);
+  const auto out = reinterpret_cast<std::uintptr_t>(a.output);
+  const bool apart = in + e.input <= out || out + e.output <= in;
+  return a.in_place || apart || e.input == 0 || e.output == 0;
 }
 
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {

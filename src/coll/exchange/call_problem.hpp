@@ -12,8 +12,10 @@ namespace telpher::coll::exchange {
 bool reads_input(const arguments& a) noexcept;
 bool writes_output(const arguments& a) noexcept;
 
-/// False if a buffer that must hold bytes is null: MPI_BOTTOM, or the program's mistake.
-bool has_buffers(const arguments& a) noexcept;
+/// False if a buffer that must hold bytes is null (MPI_BOTTOM, or the program's mistake), or if the
+/// call would write what it reads, which MPI forbids but some programs do (schedules read and write
+/// in an order of their own; staged, the two have images of their own).
+bool has_sound_buffers(const arguments& a) noexcept;
 
 /// Whether a description has the handles that peers need to map the buffers.
 enum class handles : std::uint8_t { none, where_of_use, all };
