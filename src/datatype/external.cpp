@@ -5,7 +5,7 @@
 #include <array>
 #include <mutex>
 #include <numeric>
-#include <unordered_map>
+#include <vector>
 
 #include "base/lasting.hpp"
 #include "datatype/type_contents.hpp"
@@ -64,13 +64,19 @@ std::uint32_t unit_of_leaf(MPI_Datatype type) {
   return 0;
 }
 
+constinit lasting<std::mutex> asking;
+struct known_type {
+  MPI_Datatype type;
+  std::uint32_t unit;
+};
+lasting<std::vector<known_type>> known;  // predefined ones
+
 std::uint32_t known_unit(MPI_Datatype type) {
-  static constinit lasting<std::mutex> asking;
-  static auto& known = *new std::unordered_map<MPI_Datatype, std::uint32_t>;  // predefined types
   std::lock_guard lock(*asking);
-  const auto [at, is_new] = known.try_emplace(type, 0);
-  if (is_new) at->second = unit_of_leaf(type);
-  return at->second;
+  const auto at = std::ranges::find(*known, type, &known_type::type);
+  if (at != known->end()) return at->unit;
+  known->push_back({type, unit_of_leaf(type)});
+  return known->back().unit;
 }
 
 /// `unit`: of the leaves so far; none yet at first.
