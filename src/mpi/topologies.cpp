@@ -222,8 +222,9 @@ void order_graph(int nnodes, const int index[], const int edges[], int reorder,
   });
 }
 
-void order_dist_graph(const char* call, MPI_Info info, int reorder, MPI_Comm* made) noexcept {
-  if (!may_reorder(*made, reorder)) return;
+namespace {
+
+void order_gathered(const char* call, MPI_Info info, MPI_Comm* made) noexcept {
   gathered all;
   const order::nodes of_rank = nodes_of(*made);
   if (of_rank.empty() || !gather(*made, all)) return;
@@ -240,6 +241,17 @@ void order_dist_graph(const char* call, MPI_Info info, int reorder, MPI_Comm* ma
     return pmpi::Dist_graph_create_adjacent(ordered, own.in, own.from(), in, own.out, own.to(), out,
                                             info, 0, fresh);
   });
+}
+
+}  // namespace
+
+void order_dist_graph(MPI_Info info, int reorder, MPI_Comm* made) noexcept {
+  if (may_reorder(*made, reorder)) order_gathered("MPI_Dist_graph_create", info, made);
+}
+
+void order_adjacent_graph(MPI_Info info, int reorder, MPI_Comm* made) noexcept {
+  if (config().reorder == "on" && may_reorder(*made, reorder))
+    order_gathered("MPI_Dist_graph_create_adjacent", info, made);
 }
 
 }  // namespace telpher::mpi::topologies

@@ -17,7 +17,10 @@ void order_cart(int ndims, const int dims[], const int periods[], int reorder,
                 MPI_Comm* made) noexcept;
 void order_graph(int nnodes, const int index[], const int edges[], int reorder,
                  MPI_Comm* made) noexcept;
-/// `call`: MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent.
-void order_dist_graph(const char* call, MPI_Info info, int reorder, MPI_Comm* made) noexcept;
+void order_dist_graph(MPI_Info info, int reorder, MPI_Comm* made) noexcept;
+/// Of MPI_Dist_graph_create_adjacent; does nothing unless TELPHER_REORDER=on. Its callers know
+/// their neighbours. Some (PETSc 3.18) let MPI reorder and then go on with the neighbours that they
+/// had.
+void order_adjacent_graph(MPI_Info info, int reorder, MPI_Comm* made) noexcept;
 
 }  // namespace telpher::mpi::topologies

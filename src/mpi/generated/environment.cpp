@@ -276,8 +276,7 @@ TELPHER_MPI(Dist_graph_create_adjacent,
                                                                   destinations, destweights, info,
                                                                   reorder, comm_dist_graph),
                                  comm_dist_graph);
-  if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create_adjacent", info,
-                                                             reorder, comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::topologies::order_adjacent_graph(info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
@@ -299,8 +298,7 @@ TELPHER_MPI(Dist_graph_create,
   const int code = entry::noting(pmpi::Dist_graph_create(comm_old, n, sources, degrees,
                                                          destinations, weights, info, reorder,
                                                          comm_dist_graph), comm_dist_graph);
-  if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph("MPI_Dist_graph_create", info, reorder,
-                                                             comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph(info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
