@@ -126,6 +126,16 @@ void* aligned(std::size_t alignment, std::size_t bytes, void* caller) noexcept {
   return address ? address : __libc_memalign(alignment, bytes);
 }
 
+void* resize(void* address, std::size_t bytes, void* caller) noexcept {
+  if (address && !is_taken(address)) return __libc_realloc(address, bytes);
+  void* moved = take(bytes, caller);
+  if (!moved) moved = __libc_malloc(bytes);
+  if (!address || !moved) return moved;
+  std::memcpy(moved, address, std::min(bytes, placed_of(address).bytes));
+  std::free(address);
+  return moved;
+}
+
 }  // namespace
 
 #define CALLER __builtin_return_address(0)
@@ -153,13 +163,21 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] void* realloc(void* address, std::size_t bytes) {
-  if (address && !is_taken(address)) return __libc_realloc(address, bytes);
-  void* moved = take(bytes, CALLER);
-  if (!moved) moved = __libc_malloc(bytes);
-  if (!address || !moved) return moved;
-  std::memcpy(moved, address, std::min(bytes, placed_of(address).bytes));
-  free(address);
-  return moved;
+  return resize(address, bytes, CALLER);
+}
+
+[[gnu::visibility("default")]] void* reallocarray(void* address, std::size_t count,
+                                                  std::size_t bytes) {
+  std::size_t all = 0;
+  if (!__builtin_mul_overflow(count, bytes, &all)) return resize(address, all, CALLER);
+  errno = ENOMEM;
+  return nullptr;
+}
+
+[[gnu::visibility("default")]] std::size_t malloc_usable_size(void* address) {
+  static auto* const of_libc =
+      reinterpret_cast<std::size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
+  return is_taken(address) ? placed_of(address).bytes : of_libc(address);
 }
 
 [[gnu::visibility("default")]] void* memalign(std::size_t alignment, std::size_t bytes) {

@@ -3,7 +3,9 @@
 // loops, in all kinds of MPI calls. Run under device_heap.cpp, its arrays are device memory.
 //   plain_program host|device   where they have to be
 #include <dlfcn.h>
+#include <malloc.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -117,7 +119,9 @@ void window() {
 }
 
 void file() {
-  const char* const name = "plain_program.data";
+  char name[64];
+  std::snprintf(name, sizeof name, "/tmp/telpher-plain-program-%d", getpid());
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   std::vector<double> out(n), in(n, -1);
   for (int i = 0; i < n; ++i) out[i] = value(rank, i);
   MPI_File f;
@@ -144,11 +148,12 @@ void heap() {
   char* text = static_cast<char*>(std::malloc(10));
   std::strcpy(text, "telpher");
   text = static_cast<char*>(std::realloc(text, 9000));
-  text = static_cast<char*>(std::realloc(text, 20000));
+  text = static_cast<char*>(reallocarray(text, 10, 2000));
   void* page = nullptr;
   expect(posix_memalign(&page, 4096, 8192) == 0 && reinterpret_cast<std::size_t>(page) % 4096 == 0,
          "memory at the beginning of a page");
   std::free(page);
+  expect(malloc_usable_size(text) >= 20000, "its size");
   expect(std::strcmp(text, "telpher") == 0 && growing[n - 1] == value(rank, n - 1),
          "memory that grows");
   std::free(text);
