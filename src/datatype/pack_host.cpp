@@ -51,19 +51,28 @@ void for_range(const layout& l, std::uint64_t first, std::uint64_t bytes, Move m
   }
 }
 
+// The base of a type with absolute addresses may be any number.
+template <class Byte>
+Byte* displaced(Byte* base, std::int64_t offset) noexcept {
+  return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(base) +
+                                 static_cast<std::uintptr_t>(offset));
+}
+
 }  // namespace
 
 void pack_host(const layout& l, const void* base, std::uint64_t first, std::uint64_t bytes,
                void* packed) noexcept {
   for_range(l, first, bytes, [&](std::int64_t offset, std::uint64_t at, std::uint64_t n) {
-    copy_block(static_cast<char*>(packed) + at, static_cast<const char*>(base) + offset, n);
+    copy_block(static_cast<char*>(packed) + at, displaced(static_cast<const char*>(base), offset),
+               n);
   });
 }
 
 void unpack_host(const layout& l, const void* packed, std::uint64_t first, std::uint64_t bytes,
                  void* base) noexcept {
   for_range(l, first, bytes, [&](std::int64_t offset, std::uint64_t at, std::uint64_t n) {
-    copy_block(static_cast<char*>(base) + offset, static_cast<const char*>(packed) + at, n);
+    copy_block(displaced(static_cast<char*>(base), offset), static_cast<const char*>(packed) + at,
+               n);
   });
 }
 

@@ -141,7 +141,8 @@ bool has_sound_buffers(const arguments& a) noexcept {
   const auto in = reinterpret_cast<std::uintptr_t>(a.input);
   const auto out = reinterpret_cast<std::uintptr_t>(a.output);
   const bool apart = in + e.input <= out || out + e.output <= in;
-  return a.in_place || apart || e.input == 0 || e.output == 0;
+  // What has gaps is packed into memory of its own.
+  return a.in_place || a.gapped || apart || e.input == 0 || e.output == 0;
 }
 
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {
