@@ -7,8 +7,9 @@
 namespace telpher::ticket {
 namespace {
 
-// Passes between two looks at posted receives whatever the bells say; each is a thorough one.
-constexpr std::uint32_t look_anyway_every = 16384;
+// Passes between two looks at posted receives whatever the bells say; each is a thorough one. A
+// pass after a sleep comes late: such a rank would look once in seconds.
+constexpr std::uint32_t look_anyway_every = 16384, look_after_sleeps_every = 1024;
 // Posted receives found waiting before a scan stops: asking for one makes the host MPI progress,
 // once a pass is enough.
 constexpr std::size_t quiet_in_a_row = 1;
@@ -117,7 +118,8 @@ bool receive_list::scan(const pass& p) noexcept {
   const std::uint64_t rung = peers_.own().rung();
   const bool waiting_here = rung != tickets_seen_;
   const bool told = waiting_here || full_scans_ > 0;
-  if (!told && peers_.all_near() && p.number % look_anyway_every != 0) return false;
+  const std::uint32_t looks_every = p.rested ? look_after_sleeps_every : look_anyway_every;
+  if (!told && peers_.all_near() && p.number % looks_every != 0) return false;
   if (!waiting_here && !thorough_ && rung == last_rung_) return false;
   last_rung_ = rung;
   const bool all = thorough_ && (told || posted_.size() <= window);
