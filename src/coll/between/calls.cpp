@@ -141,7 +141,6 @@ class rounds final : public persistent_rounds {
 std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
                                                exchange::arguments&& a,
                                                std::uint64_t bytes) noexcept {
-  a.lasting = true;  // the host MPI's request keeps the types
   std::unique_ptr<rounds> made;
   if (!has_memory_for([&] { made = std::make_unique<rounds>(a); })) a.no_memory = true;
   const auto way = agree_on_request(name, comm, a, bytes);

@@ -147,7 +147,7 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   if ((scatters ? send : receive) == MPI_IN_PLACE) possible = false;
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
-  // A null buffer may be MPI_BOTTOM: has_buffers() finds that out by the bytes.
+  // A null buffer may be MPI_BOTTOM: has_sound_buffers() finds that out by the bytes.
   possible = possible && look_up(input, input_memory, input_place);
   if (possible && output == input) {
     output_memory = input_memory;

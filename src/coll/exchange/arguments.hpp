@@ -115,7 +115,7 @@ class arguments {
   std::shared_ptr<const sides> gapped;                  // null: no side has gaps
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
-  bool lasting = true;  // no type is the program's, which may free it when the call has returned
+  bool lasting = true;  // no type is the program's, which may free it while a call is deferred
 
  private:
   void see_scattered() noexcept {

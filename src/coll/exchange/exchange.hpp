@@ -103,7 +103,6 @@ std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d)
   int size = 0, rank = 0;
   if (!communicator::may_serve(comm, size, rank)) return nullptr;
   arguments a = d.read(size, rank);
-  a.lasting = true;  // the host MPI's request keeps the types
   const bool moves_nothing = !a.input && !a.output;
   communicator* const channel =
       communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
