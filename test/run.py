@@ -174,7 +174,7 @@ def fits(entry: dict, backend: str) -> bool:
     if backend == "emu":
         return True
     emulated = ("TELPHER_EMU_", "TELPHER_TEST_EMU_", "TELPHER_BACKEND=")
-    own = any(word.startswith(emulated) or "emulated" in word for word in entry["env"])
+    own = entry["emulated"] or any(word.startswith(emulated) or "emulated" in word for word in entry["env"])
     return bool(entry["ranks"]) and not entry["plain"] and not own
 
 

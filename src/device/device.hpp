@@ -134,9 +134,10 @@ class backend {
   virtual result<int> descriptor_export([[maybe_unused]] const pointer_info& info) noexcept {
     return status::not_supported;
   }
-  /// Maps chunks side by side, all or none of them, and returns the address of the first one's
-  /// first byte. `bytes`: their sizes, which the exporter's pointer_info has. The descriptors stay
-  /// the caller's and may be closed then. Chunks may be open more than once.
+  /// Maps chunks side by side, all or none of them, for work of `device` alone, and returns the
+  /// address of the first one's first byte. `bytes`: their sizes, which the exporter's pointer_info
+  /// has. The descriptors stay the caller's and may be closed then. Chunks may be open more than
+  /// once.
   virtual result<void*> descriptors_open([[maybe_unused]] int device,
                                          [[maybe_unused]] std::span<const int> files,
                                          [[maybe_unused]] chunk_sizes bytes) noexcept {

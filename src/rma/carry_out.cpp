@@ -119,6 +119,7 @@ struct update {
   MPI_Datatype leaf;
   const layout& leaf_layout;
   elements target;
+  bool far;
 };
 
 // From packed bytes to an array of the leaf type, and back.
@@ -182,8 +183,9 @@ status update_on_device(const update& u, const elements& origin, const elements*
   TELPHER_TRY(seen);
   TELPHER_TRY(from->load());
   const bool near = old && seen->on_device() && aligned(seen->data(), alignment);
+  void* const old_values = old ? seen->data() : nullptr;
   TELPHER_TRY(coll::exchange::run_update(
-      device, known, {to, from->data(), old ? seen->data() : nullptr, u.target.bytes(), near}));
+      device, known, {to, from->data(), old_values, u.target.bytes(), near, u.far}));
   return old ? seen->store() : status::ok;
 }
 
@@ -241,14 +243,14 @@ status compare_and_swap(const update& u, const elements& origin, const elements&
 
 }  // namespace
 
-status carry_out(const access& a, const words& shared, const elements& target,
+status carry_out(const access& a, const words& shared, const elements& target, bool far,
                  const std::optional<elements>& origin, const std::optional<elements>& result) {
   if (a.what == verb::put) return datatype::move(*origin, target);
   if (a.what == verb::get) return datatype::move(target, *result);
   const MPI_Datatype leaf = leaf_of(a.type);
   const layout* const leaf_layout = layout_of(leaf);
   if (!leaf_layout) return status::invalid_argument;
-  const update u{a, leaf, *leaf_layout, target};
+  const update u{a, leaf, *leaf_layout, target, far};
   const exclusion alone(shared, a.rank);
   if (a.what == verb::compare_and_swap) return compare_and_swap(u, *origin, *result);
   if (a.op == MPI_NO_OP) return result ? move_bytes(target, *result) : status::ok;

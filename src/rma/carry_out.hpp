@@ -27,8 +27,9 @@ inline span span_of(const datatype::layout& l, MPI_Count count) noexcept {
 }
 
 /// `origin` and `result` are those that the call reads or writes; they have as many bytes as
-/// `target`. Complete at both ends on return. May throw std::bad_alloc.
-status carry_out(const access& a, const words& shared, const datatype::elements& target,
+/// `target`, which is `far` if it is another rank's. Complete at both ends on return. May throw
+/// std::bad_alloc.
+status carry_out(const access& a, const words& shared, const datatype::elements& target, bool far,
                  const std::optional<datatype::elements>& origin,
                  const std::optional<datatype::elements>& result);
 

@@ -177,7 +177,7 @@ int run_direct(const access& a, window& w) {
   if (a.what == verb::put) s = start_copy(a, w, *origin, target, there.mapping, code);
   if (a.what == verb::get) s = start_copy(a, w, target, *result, there.mapping, code);
   const bool in_call = s == status::not_supported;
-  if (in_call) s = carry_out(a, w.shared, target, origin, result);
+  if (in_call) s = carry_out(a, w.shared, target, a.rank != w.rank, origin, result);
   if (s != status::ok)
     return host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, s,
                           "bytes could not be moved to or from the target's device memory");

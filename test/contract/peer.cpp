@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 #include "base/descriptor_broker.hpp"
 
@@ -22,7 +23,7 @@ std::string backend_name;
 
 /// What the other process holds: an opened allocation, one of its own, and a shared segment.
 struct served {
-  scoped_stream stream;
+  std::optional<scoped_stream> stream{std::in_place};
   void* opened = nullptr;
   std::unique_ptr<memory> own;
   shared_memory segment;
@@ -36,9 +37,9 @@ struct served {
         return {base.error(), false, {}};
       }
       case action::check:
-        return {status::ok, read(opened, r.bytes, stream) == pattern(r.bytes, r.seed), {}};
+        return {status::ok, read(opened, r.bytes, *stream) == pattern(r.bytes, r.seed), {}};
       case action::write:
-        write(opened, pattern(r.bytes, r.seed), stream);
+        write(opened, pattern(r.bytes, r.seed), *stream);
         return {status::ok, true, {}};
       case action::close:
         return {subject().ipc_close(r.device, opened), false, {}};
@@ -50,7 +51,7 @@ struct served {
       }
       case action::make: {
         own = std::make_unique<memory>(memory_kind::device, r.bytes, r.device);
-        write(own->data(), pattern(r.bytes, r.seed), stream);
+        write(own->data(), pattern(r.bytes, r.seed), *stream);
         const auto handle = subject().ipc_export(describe(own->data()));
         return {handle.error(), true, handle.value_or({})};
       }
@@ -83,6 +84,7 @@ struct served {
     const auto base = subject().descriptors_open(r.device, {&*file, 1}, {&bytes, 1});
     ::close(*file);
     if (base) opened = *base;
+    stream.emplace(r.device);  // the others cannot reach it there
     return base.error();
   }
 

@@ -118,7 +118,7 @@ void refused_calls(suite& s) {
   const returned_errors returned;
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_memory_alloc_kinds", "telpher_emu:device");
+  MPI_Info_set(info, "mpi_memory_alloc_kinds", mpi_test::device_kind().c_str());
   void* base = nullptr;
   MPI_Win window = MPI_WIN_NULL;
   // Device memory at some ranks only.

@@ -128,6 +128,8 @@ struct update {
   std::uint64_t bytes;
   /// `old` is in memory of the device that runs the kernel: reading it is faster than reading `to`.
   bool old_is_near = false;
+  /// `to` may be another device's memory, which fewer blocks read and write faster over a link.
+  bool to_is_far = false;
 };
 /// Makes the update in one launch, or by a kernel that stays, and returns when it is done. If `r`
 /// is not known, `to` becomes `from`. would_block: the process has no kernel free now.

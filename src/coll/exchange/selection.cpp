@@ -108,9 +108,10 @@ bool may_copy(const choice& c, const problem& p, const facts& f) {
 }
 
 // Algorithms ask for the scratch space of their worst case. If that is too much, what the schedules
-// really touch counts. A replay has a room of its own; other calls share the workspace.
+// really touch counts. A replay has a room of its own, of two such spaces if they are packed; other
+// calls share the workspace.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
-  constexpr std::uint64_t most_of_replay = std::uint64_t{40} << 20;
+  constexpr std::uint64_t most_of_replay = std::uint64_t{72} << 20;
   if (is_packed(c.by))
     return packed_bytes(format_of(c.by), c.plan->scratch, f.unit) <=
            (f.replayed ? std::max(most_of_replay, config().coll_inbox) : config().coll_inbox);

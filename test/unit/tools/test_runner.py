@@ -74,7 +74,8 @@ class Runner(unittest.TestCase):
 
     def test_values_in_turn_meet_every_mpi_once_a_pair_of_tests(self):
         ranked = [{**entry(name, ""), "ring": "mpi", "programs": {"mpich": "a", "ompi": "b"}, "ranks": [2],
-                   "paths": True, "device_each": False, "beyond": False} for name in ("first", "second")]
+                   "paths": True, "device_each": False, "emulated": False, "beyond": False}
+                  for name in ("first", "second")]
         answer = run(*ranked, arguments=("--vary", "WAY=x,y", "--in-turn", "--list"))
         plain = [f"{name} {abi} x2" for name in ("first", "second") for abi in ("mpich", "ompi")]
         forced = ["first mpich x2 x", "first ompi x2 y", "second mpich x2 y", "second ompi x2 x"]
