@@ -64,6 +64,8 @@ class Environment:
         self.install_s = time.monotonic() - began
         for name, first in (("app", ""), ("preload", "import telpher; telpher.preload()")):
             (self.root / f"{name}.py").write_text(APP % first)
+        for script in ("test/install/ordered.py", "examples/streams_telpher.py"):
+            shutil.copy(linked.SOURCE / script, self.root)
 
     def inside(self, name: str) -> Path:
         """A file of the installed package."""
@@ -127,6 +129,19 @@ class Wheels(unittest.TestCase):
                     "mpirun", *more, "-n", "2", "telpher", "exec", "python", "app.py", TELPHER_BACKEND="emu"
                 )
             )
+
+    def test_calls_in_the_order_of_streams(self):
+        for _, environment in self.each():
+            for ranks in (2, 3):
+                answer = environment.run("telpher", "run", "-n", str(ranks), "--backend", "emu", "python", "ordered.py")
+                self.right(answer, ranks)
+            example = environment.run("telpher", "run", "-n", "2", "--backend", "emu", "python", "streams_telpher.py")
+            self.assertIn("in the order of a stream: right", example.stdout, example.stderr)
+
+    def test_streams_without_telpher_say_so(self):
+        script = "from mpi4py import MPI; from telpher import streams; streams.StreamComm(MPI.COMM_WORLD).Barrier()"
+        for _, environment in self.each():
+            self.assertIn("Telpher is not in this process", environment.run("python", "-c", script).stderr)
 
     def test_preload_where_the_launch_line_is_given(self):
         for mpi, environment in self.each():
