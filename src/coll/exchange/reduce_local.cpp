@@ -19,13 +19,17 @@ std::uint64_t head(kernel::exchange_op op, std::size_t operands) noexcept {
   return static_cast<std::uint64_t>(op) | operands << 8;
 }
 
-int blocks_for(std::uint64_t bytes, int most = run::most_blocks) noexcept {
+int blocks_for(std::uint64_t bytes) noexcept {
   constexpr std::uint64_t block_bytes = 32 * 1024;
-  return static_cast<int>(std::min(bytes / block_bytes + 1, static_cast<std::uint64_t>(most)));
+  return static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
 }
 
-// Over NVLink of two H200 (bench/remote_add.cu): 16 MB in 66 us by 32 blocks, in 81 by 128.
-constexpr int most_over_link = 32;
+// Over NVLink of two H200: 16 MB in 66 us by 32 blocks, in 81 by 128 (bench/remote_add.cu); 64 KB
+// in 9.5 by nine blocks and in 10.5 by three, but 16 KB in 9.3 by three and in 8.1 by one.
+int blocks_over_link(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t most_of_one = 32 * 1024, block_bytes = 8 * 1024, most = 32;
+  return bytes <= most_of_one ? 1 : static_cast<int>(std::min(bytes / block_bytes + 1, most));
+}
 
 /// Steps of at most `at_once` runs. All but the first step begin with the sum so far.
 std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& runs,
@@ -117,7 +121,7 @@ status start_reduction(launch_context& on, run& launched, const reduction& r, vo
 }
 
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept {
-  const int blocks = blocks_for(u.bytes, u.to_is_far ? most_over_link : run::most_blocks);
+  const int blocks = u.to_is_far ? blocks_over_link(u.bytes) : blocks_for(u.bytes);
   return run_alone(where, r.body(), blocks, u.bytes, [&] { return program_of(r, u); });
 }
 
