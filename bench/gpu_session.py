@@ -19,6 +19,7 @@ import gpu_between  # noqa: E402
 import gpu_coll  # noqa: E402
 import gpu_long  # noqa: E402
 import gpu_measure  # noqa: E402
+import gpu_streams  # noqa: E402
 import gpu_surface  # noqa: E402
 import gpu_tests  # noqa: E402
 from gpu_jobs import ROOT, OutOfTime, Session  # noqa: E402
@@ -43,9 +44,11 @@ STEPS = {
     "sizes": (gpu_measure.sizes, "1 B to 256 MiB, each kind of memory, two devices and one: every byte looked at"),
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
     "surface": (gpu_surface.surface, "one-sided, packing, halos, neighbourhoods, files, each beside another way"),
+    "streams": (gpu_streams.streams, "in the order of streams, beside NCCL and NVSHMEM; sums over the link"),
     "rate": (gpu_measure.rate, "messages a second"),
     "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
-    "mpi": (gpu_tests.mpi, "the tests of test/mpi"),
+    "mpi": (gpu_tests.mpi, "the tests of test/mpi that devices differ in most"),
+    "ring": (gpu_tests.ring, "all of test/mpi, several at a time, in the time that is left"),
     "hip": (gpu_tests.hip, "the HIP back end on NVIDIA's devices: tests, and its figures beside CUDA's"),
     "memcpy": (gpu_measure.memcpy, "copies between host and device by every way"),
     "host": (gpu_measure.host, "what host-only traffic pays"),

@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import gpu_measure
 from gpu_jobs import MPI_ENV, ROOT, Session
 
-KNOWN = ("cupy", "torch", "numba", "jax")  # examples/known/with_NAME.py
+KNOWN = ("known/with_cupy", "known/with_torch", "known/with_numba", "known/with_jax", "known/streams_with_torch",
+         "streams_telpher")  # of examples
 MPI_TESTS = "pt2pt,matching,completion,progress,random,datatypes,threads,lifetime,bad_input,compression,coll_,bench-"
 MPI_LIMIT_S = 240
 PROGRAM_LIMIT_S = 45
@@ -118,6 +120,9 @@ def demo(session: Session) -> str:
         results.append(f"{abi} {verdict(done.good)}" + (f" ({said[0]})" if said else ""))
         if not done.good:
             backtrace(session, abi, [session.build / f"bin/telpher-demo-{abi}"])
+    ordered = session.ranks("ompi", [sys.executable, ROOT / "test/install/ordered.py"], 90,
+                            PYTHONPATH=str(ROOT / "tools"))
+    results.append(f"every method of telpher.streams {verdict(ordered.good)}")
     return "; ".join(results) or "FAILED: no program was built"
 
 
@@ -134,6 +139,16 @@ def mpi(session: Session, backend: str = "", abis: list[str] | None = None) -> s
     line += ["--devices", session.devices] if session.options.backend == "cuda" else []
     done = session.command(line, MPI_LIMIT_S)
     return f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
+
+
+def ring(session: Session) -> str:
+    """All of test/mpi but what is of the emulated device alone. Ranks of one device take turns, so few at a time."""
+    jobs = max(2, min(3 * session.devices, len(os.sched_getaffinity(0)) // 4))
+    line = [sys.executable, "-u", "test/run.py", session.build, "--ring", "mpi", "--mpi", ",".join(session.abis()),
+            "--backend", session.options.backend, "--devices", session.devices, "--jobs", jobs]
+    done = session.command(line, max(30, session.end - time.monotonic() - 30))
+    right = len(re.findall(r"^ok ", done.text, re.M))
+    return f"{verdict(done.good)} {totals(done.text)}, {right} right in {done.seconds:.0f} s"
 
 
 def collectives(session: Session) -> str:
@@ -182,9 +197,13 @@ def python(session: Session) -> str:
     found = re.findall(r"Open MPI v\S+|MPICH\s+Version\S*\s*\S+", asked.text)
     results = [f"mpi4py over {found[0].rstrip(',')}" if found else "mpi4py FAILED"]
     for name in KNOWN:
-        example = [sys.executable, "-m", "mpi4py", ROOT / "examples/known" / f"with_{name}.py"]
-        preloaded = session.ranks("ompi", example, 90, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+        example = [sys.executable, "-m", "mpi4py", ROOT / "examples" / f"{name}.py"]
+        settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONPATH": str(ROOT / "tools")}
+        preloaded = session.ranks("ompi", example, 90, **settings)
         command = [session.build / "bin/telpher", "run", "-n", "2", "--backend", session.options.backend, *example]
-        run = session.command(command, 90, MPI_ENV | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
+        run = session.command(command, 90, MPI_ENV | settings)
         results.append(f"{name} preload {verdict(preloaded.good)}, telpher run {verdict(run.good)}")
+    ordered = session.ranks("ompi", [sys.executable, ROOT / "test/install/ordered.py"], 90,
+                            PYTHONPATH=str(ROOT / "tools"))
+    results.append(f"every method of telpher.streams {verdict(ordered.good)}")
     return "; ".join(results)
