@@ -281,6 +281,11 @@ class Ordered(unittest.TestCase):
         strange.__cuda_array_interface__["typestr"] = "|V4"
         with self.assertRaisesRegex(ValueError, "name one"):
             self.comm.Send(strange, 0)
+        fixed = empty()
+        fixed.__cuda_array_interface__["data"] = (fixed.address.value, True)
+        with self.assertRaises(BufferError):
+            self.comm.Recv(fixed)
+        self.comm.Wait(self.comm.Isend(fixed, MPI.PROC_NULL))  # may be read
         request = world.Irecv(array, rank, 77)
         with self.assertRaises(MPI.Exception):  # none of the stream's requests
             self.comm.Wait(request)

@@ -59,9 +59,10 @@ def type_of(array) -> MPI.Datatype:
 
 class Buffer:
     """One side of a call, as mpi4py takes it: an array, [array, datatype], [array, count, datatype]; MPI.IN_PLACE; None
-    where the rank has no such side. `other`: the other side, whose type stands in where this one has none."""
+    where the rank has no such side. `other`: the other side, whose type stands in where this one has none. What is
+    not `written` may be an array that cannot be."""
 
-    def __init__(self, given, other: "Buffer | None" = None):
+    def __init__(self, given, other: "Buffer | None" = None, written: bool = False):
         parts = list(given) if isinstance(given, (list, tuple)) else [given]
         array = parts.pop(0)
         named = parts.pop() if parts and isinstance(parts[-1], MPI.Datatype) else None
@@ -72,7 +73,7 @@ class Buffer:
             self.at, self.bytes = ctypes.c_void_p(None if array is None else int(MPI.IN_PLACE)), 0
             return
         self.type = named or type_of(array)
-        memory = MPI.buffer.frombuffer(array)
+        memory = MPI.buffer.frombuffer(array, readonly=not written)
         self.at, self.bytes = ctypes.c_void_p(memory.address), memory.nbytes
 
     @property
@@ -110,5 +111,5 @@ class Buffer:
 
 def sides(sendbuf, recvbuf) -> tuple[Buffer, Buffer]:
     sent = Buffer(sendbuf)
-    received = Buffer(recvbuf, sent)
+    received = Buffer(recvbuf, sent, written=True)
     return (Buffer(sendbuf, received) if sent.absent else sent), received

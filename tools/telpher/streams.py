@@ -64,23 +64,25 @@ class StreamComm:
         self._enqueue("send", *Buffer(buf).plain(), dest, tag, handle(self.comm))
 
     def Recv(self, buf, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG, status: MPI.Status | None = None) -> None:
-        self._enqueue("recv", *Buffer(buf).plain(), source, tag, handle(self.comm), _status(status))
+        array = Buffer(buf, written=True)
+        self._enqueue("recv", *array.plain(), source, tag, handle(self.comm), _status(status))
 
     def Sendrecv(self, sendbuf, dest: int, sendtag: int = 0, recvbuf=None, source: int = MPI.ANY_SOURCE,
                  recvtag: int = MPI.ANY_TAG, status: MPI.Status | None = None) -> None:
-        self._enqueue("sendrecv", *Buffer(sendbuf).plain(), dest, sendtag, *Buffer(recvbuf).plain(), source, recvtag,
-                      handle(self.comm), _status(status))
+        sent, received = Buffer(sendbuf), Buffer(recvbuf, written=True)
+        self._enqueue("sendrecv", *sent.plain(), dest, sendtag, *received.plain(), source, recvtag, handle(self.comm),
+                      _status(status))
 
     def Isend(self, buf, dest: int, tag: int = 0) -> Request:
-        return self._begin("isend", buf, dest, tag)
+        return self._begin("isend", buf, False, dest, tag)
 
     def Irecv(self, buf, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG) -> Request:
-        return self._begin("irecv", buf, source, tag)
+        return self._begin("irecv", buf, True, source, tag)
 
-    def _begin(self, name: str, buf, peer: int, tag: int) -> Request:
+    def _begin(self, name: str, buf, written: bool, peer: int, tag: int) -> Request:
         request = Request()
         request.array = buf
-        self._enqueue(name, *Buffer(buf).plain(), peer, tag, handle(self.comm), address_of(request))
+        self._enqueue(name, *Buffer(buf, written=written).plain(), peer, tag, handle(self.comm), address_of(request))
         return request
 
     # --- requests ---
@@ -111,7 +113,8 @@ class StreamComm:
         self._enqueue("barrier", handle(self.comm))
 
     def Bcast(self, buf, root: int = 0) -> None:
-        self._enqueue("bcast", *Buffer(buf).plain(), root, handle(self.comm))
+        array = Buffer(buf, written=self.comm.rank != root)
+        self._enqueue("bcast", *array.plain(), root, handle(self.comm))
 
     def _move(self, name: str, sendbuf, sent: tuple, recvbuf, received: tuple, *root: int) -> None:
         """`sent` and `received`: how each side is laid out, and for how many ranks it has blocks."""
@@ -194,16 +197,16 @@ def match(requests: list[MPI.Prequest]) -> None:
 
 
 def Matched_send_init(comm: MPI.Comm, buf, dest: int, tag: int = 0) -> MPI.Prequest:
-    return _matched("matched_send_init", comm, buf, dest, tag)
+    return _matched("matched_send_init", comm, Buffer(buf), dest, tag)
 
 
 def Matched_recv_init(comm: MPI.Comm, buf, source: int, tag: int = 0) -> MPI.Prequest:
-    return _matched("matched_recv_init", comm, buf, source, tag)
+    return _matched("matched_recv_init", comm, Buffer(buf, written=True), source, tag)
 
 
-def _matched(name: str, comm: MPI.Comm, buf, peer: int, tag: int) -> MPI.Prequest:
+def _matched(name: str, comm: MPI.Comm, array: Buffer, peer: int, tag: int) -> MPI.Prequest:
     request = MPI.Prequest()
-    _call(name, *Buffer(buf).plain(), peer, tag, handle(comm), address_of(request))
+    _call(name, *array.plain(), peer, tag, handle(comm), address_of(request))
     return request
 
 
