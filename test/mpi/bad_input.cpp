@@ -142,10 +142,16 @@ void misplaced_in_place(suite& s) {
     s.expect(code != MPI_SUCCESS, "an error");
     s.expect_none(b.compare(identity(s, s.rank, 0), bytes));
   };
-  expect_error("MPI_Reduce_local, input",
-               MPI_Reduce_local(MPI_IN_PLACE, b.data(), count, MPI_INT, MPI_SUM));
-  expect_error("MPI_Reduce_local, output",
-               MPI_Reduce_local(b.data(), MPI_IN_PLACE, count, MPI_INT, MPI_SUM));
+  const auto expect_buffer_error = [&](const char* call, int code) {
+    expect_error(call, code);
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    s.expect_equal(error_class, MPI_ERR_BUFFER, "the error's class");
+  };
+  expect_buffer_error("MPI_Reduce_local, input",
+                      MPI_Reduce_local(MPI_IN_PLACE, b.data(), count, MPI_INT, MPI_SUM));
+  expect_buffer_error("MPI_Reduce_local, output",
+                      MPI_Reduce_local(b.data(), MPI_IN_PLACE, count, MPI_INT, MPI_SUM));
   expect_error("MPI_Scatter, input", MPI_Scatter(MPI_IN_PLACE, count, MPI_INT, b.data(), count,
                                                  MPI_INT, 0, MPI_COMM_SELF));
 }

@@ -135,8 +135,8 @@ bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype typ
   // Open MPI would take MPI_IN_PLACE for the address of a buffer.
   if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {
     if (!memory::classify(in == MPI_IN_PLACE ? inout : in).on_device()) return false;
-    *code = host_mpi::fail(MPI_COMM_SELF, "MPI_Reduce_local", status::invalid_argument,
-                           "MPI_IN_PLACE means nothing in this call: pass two buffers");
+    *code = host_mpi::fail_with(MPI_COMM_SELF, "MPI_Reduce_local", MPI_ERR_BUFFER,
+                                "MPI_IN_PLACE means nothing in this call: pass two buffers");
     return true;
   }
   arguments a(operation::allreduce, 1, 0);
