@@ -20,14 +20,26 @@ std::size_t index(int rank) noexcept {
 
 // --- where the target's elements lie ---
 
-/// The attached range that holds the addresses; null if there is none.
+/// The attached range that holds the bytes from `low` on, or the first of them; null if none does.
 const attachment* attached_at(const window& w, int rank, std::uint64_t low, std::uint64_t high) {
   const attachment* const all = w.shared.attachments(rank);
   for (const attachment* a = all; a != all + words::most_attached; ++a)
     if (a->attached.load(std::memory_order_acquire) == attachment::valid &&
-        a->memory.address <= low && high <= a->memory.address + a->bytes)
+        a->memory.address <= low && std::min(low + 1, high) <= a->memory.address + a->bytes)
       return a;
   return nullptr;
+}
+
+/// The first of the attached ranges of one allocation that lie side by side and hold the addresses;
+/// null if there are none.
+const attachment* all_attached_at(const window& w, int rank, std::uint64_t low,
+                                  std::uint64_t high) {
+  const attachment* const first = attached_at(w, rank, low, high);
+  if (!first || !first->memory.holds(high - first->memory.address)) return nullptr;
+  const auto end = [](const attachment& a) { return a.memory.address + a.bytes; };
+  for (const attachment* a = first; end(*a) < high;)
+    if (!(a = attached_at(w, rank, end(*a), high))) return nullptr;
+  return first;
 }
 
 // --- a call ---
@@ -64,8 +76,8 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
     return std::nullopt;
   }
   const auto at = static_cast<std::uint64_t>(a.displacement);
-  const attachment* const there = attached_at(w, a.rank, at + static_cast<std::uint64_t>(s.low),
-                                              at + static_cast<std::uint64_t>(s.high));
+  const attachment* const there = all_attached_at(w, a.rank, at + static_cast<std::uint64_t>(s.low),
+                                                  at + static_cast<std::uint64_t>(s.high));
   if (!there) return outside;
   if (a.rank == w.rank) {
     auto* const own = reinterpret_cast<std::byte*>(at);

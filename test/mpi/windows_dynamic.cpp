@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dynamic windows: several ranges of device and host memory at each rank, ranges that come and go
-// at one address while an epoch is open, accesses beside a range, and more ranges than there may
-// be.
+// at one address while an epoch is open, accesses beside a range and over several, and more ranges
+// than there may be.
 #include "window.hpp"
 
 namespace {
@@ -154,6 +154,38 @@ void beside_a_range(suite& s) {
   MPI_Win_detach(w.handle, memory.data());
 }
 
+/// An access may use several ranges that lie side by side in one allocation, but no gap between
+/// ranges. Between nodes each range has an image of its own, so an access has to stay in one.
+void side_by_side(suite& s) {
+  dynamic_window w(s);
+  constexpr int n = 40;
+  const array memory(kind::device, row(0, 3 * n)), out(kind::device, row(100 + s.rank, 3 * n));
+  const MPI_Aint there = w.exchange(memory.data());
+  const auto put_across = [&] {
+    return MPI_Put(out.data(), 2 * n, MPI_INT, right(s), there + 4 * (n / 2), 2 * n, MPI_INT,
+                   w.handle);
+  };
+  w.attach(memory.data(), n);
+  w.attach(memory.data() + 2 * n, n);
+  MPI_Barrier(MPI_COMM_WORLD);
+  s.expect_class(put_across(), MPI_ERR_RMA_RANGE, "a put over a gap");
+  MPI_Barrier(MPI_COMM_WORLD);
+  w.attach(memory.data() + n, n);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!between_nodes()) {
+    s.expect_equal(put_across(), MPI_SUCCESS, "a put over three ranges");
+    w.publish();
+    const ints got = memory.read();
+    expect_ints(s, {got.begin(), got.begin() + n / 2}, row(0, n / 2), "before it");
+    expect_ints(s, {got.begin() + n / 2, got.end() - n / 2}, row(100 + left(s), 2 * n), "the put");
+    expect_ints(s, {got.end() - n / 2, got.end()}, row(3 * n - n / 2, n / 2), "behind it");
+  } else {
+    s.expect_class(put_across(), MPI_ERR_RMA_RANGE, "a put over three images");
+    w.publish();
+  }
+  for (int i = 0; i < 3; ++i) MPI_Win_detach(w.handle, memory.data() + i * n);
+}
+
 // Open MPI 5.0.11 takes 64 regions, and keeps a lock of its own when it refuses another.
 void too_many(suite& s) {
   if (between_nodes() && !s.mpich) return;
@@ -187,6 +219,7 @@ int main(int argc, char** argv) {
   s.run("attached again", [&] { attached_again(s); });
   s.run("accumulated", [&] { accumulated(s); });
   s.run("beside a range", [&] { beside_a_range(s); });
+  s.run("side by side", [&] { side_by_side(s); });
   s.run("too many", [&] { too_many(s); });
   return s.finish();
 }
