@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's buffers, streams and objects as the arguments of telpher/stream.h (streams.py)."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 
@@ -62,7 +64,7 @@ class Buffer:
     where the rank has no such side. `other`: the other side, whose type stands in where this one has none. What is
     not `written` may be an array that cannot be."""
 
-    def __init__(self, given, other: "Buffer | None" = None, written: bool = False):
+    def __init__(self, given, other: Buffer | None = None, written: bool = False):
         parts = list(given) if isinstance(given, (list, tuple)) else [given]
         array = parts.pop(0)
         named = parts.pop() if parts and isinstance(parts[-1], MPI.Datatype) else None

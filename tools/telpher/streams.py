@@ -14,6 +14,8 @@ from an allocator in the order of the same stream (CuPy's and PyTorch's are), it
 and others whose end is a cudaFree may not, because that waits for the device. Errors that a call finds are raised as
 MPI.Exception, those that come later are status()'s.
 """
+from __future__ import annotations
+
 import ctypes
 
 from mpi4py import MPI
@@ -95,8 +97,8 @@ class StreamComm:
         try:
             self._enqueue("waitall", len(requests), all_of_them, NO_STATUS)
         finally:  # those of Isend and Irecv are null now
-            for request, one in zip(requests, all_of_them, strict=True):
-                handle_type.from_address(MPI._addressof(request)).value = one
+            for i, request in enumerate(requests):
+                handle_type.from_address(MPI._addressof(request)).value = all_of_them[i]
 
     def Start(self, request: MPI.Prequest) -> None:
         self._enqueue("start", handle(request))
