@@ -33,8 +33,10 @@ def with_mpi(session: Session) -> list[str]:
     return ["-I", ROOT / "include", "-I", mpi / "include", "-L", mpi / "lib", "-lmpi", "-lnccl"]
 
 
-def ran(session: Session, ranks: int, program: Path, *arguments: str) -> bool:
-    libraries = [session.options.mpich.resolve() / "lib", *([nvshmem() / "lib"] if nvshmem() else [])]
+def ran(session: Session, ranks: int, program: Path | None, libraries: list[Path], *arguments: str) -> bool:
+    """None: it was not compiled."""
+    if not program:
+        return False
     front = [session.launcher("mpich"), "-bind-to", "core:4", "-n", ranks]
     settings = session.preload("mpich", TELPHER_TABLE="off", LD_LIBRARY_PATH=":".join(map(str, libraries)))
     return session.command([*front, *settings, program, *arguments], RUN_LIMIT_S, MPI_ENV | NO_MULTICAST).good
@@ -43,18 +45,18 @@ def ran(session: Session, ranks: int, program: Path, *arguments: str) -> bool:
 def streams(session: Session) -> str:
     if session.options.backend != "cuda" or session.devices < 2 or not session.options.mpich:
         return "left out: it needs two NVIDIA devices and --mpich"
-    results = {}
-    if adding := compiled(session, "remote_add"):
-        results["remote_add"] = session.command([adding], RUN_LIMIT_S).good
-    beside = []
+    adding = compiled(session, "remote_add")
+    results = {"remote_add": bool(adding) and session.command([adding], RUN_LIMIT_S).good}
+    libraries, beside = [session.options.mpich.resolve() / "lib"], []
     if found := nvshmem():
+        libraries.append(found / "lib")
         beside = ["-DBENCH_NVSHMEM", "-I", found / "include", "-L", found / "lib", "-l:libnvshmem_host.so.3"]
     exchange = compiled(session, "stream_exchange", *with_mpi(session), *beside)
-    results["exchange"] = bool(exchange) and ran(session, 2, exchange)
+    results["exchange"] = ran(session, 2, exchange, libraries)
     collective = compiled(session, "stream_collective", *with_mpi(session))
     for ranks in sorted({2, session.devices}):
-        for name in COLLECTIVES if collective else ():
-            results[f"{name} of {ranks}"] = ran(session, ranks, collective, name, *map(str, SIZES))
+        for name in COLLECTIVES:
+            results[f"{name} of {ranks}"] = ran(session, ranks, collective, libraries, name, *map(str, SIZES))
     failed = [name for name, good in results.items() if not good]
     right = f"{len(results) - len(failed)} of {len(results)} programs ok"
     return right + (f", FAILED {', '.join(failed)}" if failed else "")

@@ -120,9 +120,6 @@ def demo(session: Session) -> str:
         results.append(f"{abi} {verdict(done.good)}" + (f" ({said[0]})" if said else ""))
         if not done.good:
             backtrace(session, abi, [session.build / f"bin/telpher-demo-{abi}"])
-    ordered = session.ranks("ompi", [sys.executable, ROOT / "test/install/ordered.py"], 90,
-                            PYTHONPATH=str(ROOT / "tools"))
-    results.append(f"every method of telpher.streams {verdict(ordered.good)}")
     return "; ".join(results) or "FAILED: no program was built"
 
 
@@ -132,23 +129,24 @@ def backtrace(session: Session, abi: str, program: list) -> None:
     session.say("".join("  | " + line + "\n" for line in done.text.splitlines()[-40:]))
 
 
-def mpi(session: Session, backend: str = "", abis: list[str] | None = None) -> str:
-    """The tests of test/mpi as test/run.py has them, but for what is about the emulated device."""
-    line = [sys.executable, "test/run.py", session.build, "--ring", "mpi", "--name", MPI_TESTS, "--jobs", "1",
-            "--mpi", ",".join(abis or session.abis()), "--backend", backend or session.options.backend]
+def run_tests(session: Session, more: list, limit: float, backend: str = "", abis: list[str] | None = None) -> str:
+    """Tests of test/mpi as test/run.py has them, but for what is about the emulated device."""
+    line = [sys.executable, "-u", "test/run.py", session.build, "--ring", "mpi", *more, "--mpi",
+            ",".join(abis or session.abis()), "--backend", backend or session.options.backend]
     line += ["--devices", session.devices] if session.options.backend == "cuda" else []
-    done = session.command(line, MPI_LIMIT_S)
-    return f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
+    done = session.command(line, limit)
+    right = len(re.findall(r"^ok ", done.text, re.M))  # also where its time was over
+    return f"{verdict(done.good)} {totals(done.text)}, {right} right in {done.seconds:.0f} s"
+
+
+def mpi(session: Session, backend: str = "", abis: list[str] | None = None) -> str:
+    return run_tests(session, ["--name", MPI_TESTS, "--jobs", 1], MPI_LIMIT_S, backend, abis)
 
 
 def ring(session: Session) -> str:
-    """All of test/mpi but what is of the emulated device alone. Ranks of one device take turns, so few at a time."""
+    """All of them. Ranks of one device take turns, so few at a time."""
     jobs = max(2, min(3 * session.devices, len(os.sched_getaffinity(0)) // 4))
-    line = [sys.executable, "-u", "test/run.py", session.build, "--ring", "mpi", "--mpi", ",".join(session.abis()),
-            "--backend", session.options.backend, "--devices", session.devices, "--jobs", jobs]
-    done = session.command(line, max(30, session.end - time.monotonic() - 30))
-    right = len(re.findall(r"^ok ", done.text, re.M))
-    return f"{verdict(done.good)} {totals(done.text)}, {right} right in {done.seconds:.0f} s"
+    return run_tests(session, ["--jobs", jobs], max(30, session.end - time.monotonic() - 30))
 
 
 def collectives(session: Session) -> str:
@@ -196,14 +194,13 @@ def python(session: Session) -> str:
     asked = session.command([*session.mpirun("ompi"), sys.executable, "-c", ask], 60, MPI_ENV)
     found = re.findall(r"Open MPI v\S+|MPICH\s+Version\S*\s*\S+", asked.text)
     results = [f"mpi4py over {found[0].rstrip(',')}" if found else "mpi4py FAILED"]
+    settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONPATH": str(ROOT / "tools")}
     for name in KNOWN:
         example = [sys.executable, "-m", "mpi4py", ROOT / "examples" / f"{name}.py"]
-        settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONPATH": str(ROOT / "tools")}
         preloaded = session.ranks("ompi", example, 90, **settings)
         command = [session.build / "bin/telpher", "run", "-n", "2", "--backend", session.options.backend, *example]
         run = session.command(command, 90, MPI_ENV | settings)
         results.append(f"{name} preload {verdict(preloaded.good)}, telpher run {verdict(run.good)}")
-    ordered = session.ranks("ompi", [sys.executable, ROOT / "test/install/ordered.py"], 90,
-                            PYTHONPATH=str(ROOT / "tools"))
+    ordered = session.ranks("ompi", [sys.executable, ROOT / "test/install/ordered.py"], 90, **settings)
     results.append(f"every method of telpher.streams {verdict(ordered.good)}")
     return "; ".join(results)

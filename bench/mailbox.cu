@@ -8,8 +8,6 @@
 //   nvcc -O2 -std=c++20 -arch=native -o mailbox bench/mailbox.cu && ./mailbox
 //
 // One process; with two devices the source is on the second one. Medians of 2000 commands, us.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -19,19 +17,14 @@
 #include <cstring>
 #include <vector>
 
+#include "checked.cuh"
+
 namespace {
 
 using word = unsigned long long;
 using clock_type = std::chrono::steady_clock;
 constexpr unsigned depth = 64, last_command = 0xffffffff;
 constexpr int commands = 2000, warm = 200;
-
-void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
-#define CHECKED(call) check(call, #call)
 
 // --- the device's side ---
 

@@ -7,8 +7,6 @@
 //
 // One process, two devices. Medians of 50 launches with their synchronisation, in us; and of one
 // plain copy of the bytes, each way. The sums are checked.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,16 +14,11 @@
 #include <functional>
 #include <vector>
 
+#include "checked.cuh"
+
 namespace {
 
 using clock_type = std::chrono::steady_clock;
-
-void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
-#define CHECKED(call) check(call, #call)
 
 __device__ float4 sum(float4 a, float4 b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};

@@ -32,7 +32,7 @@ def summed(of, over=everyone) -> list[int]:
 
 
 class Array:
-    """32-bit integers in device memory, with a stream's copies in and out."""
+    """32-bit integers in device memory, as array libraries show theirs."""
 
     def __init__(self, values: list[int]):
         self.count = len(values)
