@@ -9,10 +9,10 @@
 //   names another generation at the same addresses; tidy() asks the driver about this process's own
 //   allocations; or another process posts the end of one of its own (path/endings.hpp). From then
 //   on acquire() does not find its facets.
-// - When an allocation ends, its imported facet closes at once, even if it is held: until then CUDA
-//   opens no new allocation of the peer at the same addresses. Other facets close when nobody uses
-//   them. The imported facet of a run of chunks does so too: the run ends with one of its chunks
-//   while messages may use others, and it does not keep CUDA from opening anything.
+// - When an allocation ends, its imported facet closes at once, even if it is held: until then its
+//   memory is not free, and a vendor may open no new allocation of the peer at the same addresses.
+//   Other facets close when nobody uses them. The imported facet of a run of chunks does so too:
+//   the run ends with one of its chunks while messages may use others.
 // - As long as its allocation lives, a facet in use (users > 0) is never closed.
 // - Each kind has a limit of entries and of bytes (exported facets: of entries only). Imported
 //   facets have a limit of idle time, too. The least recently used facet closes first.

@@ -42,7 +42,7 @@ void close_opened(const opening& o) noexcept {
 }
 
 /// To close a mapping waits for all that runs on the device, so that may be put off. Meanwhile what
-/// is named again is used again.
+/// is named again is used again. Once much memory waits for that, a warning says so.
 class closings {
  public:
   void add(const opening& o) noexcept {
@@ -51,31 +51,40 @@ class closings {
       all_.push_back(o);
     }
     held_streams::instance().call_when_free([this, o] { close(o); });
+    warn_of_much();
   }
-  /// What is open of the allocation; its base is null if nothing is. not_supported: a former one at
-  /// its addresses is still open, and a vendor may refuse to open both.
-  result<opening> take(const allocation& there, const place& importer) noexcept {
-    if (auto found = look(there, importer)) return found;
-    held_streams::instance().make_needed_calls();
-    return look(there, importer);
-  }
-
- private:
-  result<opening> look(const allocation& there, const place& importer) noexcept {
+  /// What is open of the allocation; its base is null if nothing is. A former one at its addresses
+  /// is closed first, if it may be: CUDA opens both (seen with CUDA 13), other vendors may refuse.
+  opening take(const allocation& there, const place& importer) noexcept {
+    if (is_in_the_way(there)) held_streams::instance().make_needed_calls();
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& o) {
       return o.importer == importer && o.there.same(there);
     });
-    if (found != all_.end()) {
-      opening taken = std::move(*found);
-      all_.erase(found);
-      return taken;
-    }
-    const bool in_its_way = std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
+    if (found == all_.end()) return {there, importer, nullptr, {}};
+    opening taken = std::move(*found);
+    all_.erase(found);
+    return taken;
+  }
+
+ private:
+  bool is_in_the_way(const allocation& there) noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
       return !o.there.same(there) && o.there.excludes(there);
     });
-    if (in_its_way) return status::not_supported;
-    return opening{there, importer, nullptr, {}};
+  }
+  void warn_of_much() noexcept {
+    constexpr std::size_t much = std::size_t{1} << 30;
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const opening& o : all_) bytes += o.there.bytes;
+    if (bytes < much || std::exchange(warned_, true)) return;
+    TELPHER_WARN(
+        "%zu MB of memory that other ranks gave up stay in use: mappings cannot be closed while a "
+        "graph holds operations of MPI, or a stream waits for one. Keep such buffers, or destroy "
+        "the graph",
+        bytes >> 20);
   }
   void close(const opening& o) noexcept {
     {
@@ -91,6 +100,7 @@ class closings {
 
   std::mutex mutex_;
   std::vector<opening> all_;
+  bool warned_ = false;
 };
 lasting<closings> to_close;
 
@@ -215,7 +225,7 @@ result<std::unique_ptr<facet>> open(const allocation& there, const place& import
   auto made = std::unique_ptr<imported>(new (std::nothrow) imported);
   if (!made) return status::not_supported;
   opening& o = made->open;
-  TELPHER_TRY(to_close->take(there, importer).into(o));
+  o = to_close->take(there, importer);
   if (!o.base) TELPHER_TRY(handle.chunks ? open_chunks(handle, o) : open_by_handle(handle, o));
   made->base = o.base;
   made->bytes = bytes_of(o);

@@ -13,9 +13,10 @@
 namespace telpher::coll::exchange {
 namespace {
 
-// While a stream waits, closing of mappings is put off (memory/held_streams.hpp), and peers' memory
-// cannot be opened. That is over soon, unless a graph holds the stream, or the stream waits for
-// what the program does later. Then the ranks do without a replay.
+// While a stream waits, closing of mappings is put off (memory/held_streams.hpp). A vendor may then
+// refuse to open what peers have made at the addresses of freed memory. That is over soon, unless a
+// graph holds the stream, or the stream waits for what the program does later. Then the ranks do
+// without a replay.
 constexpr std::uint64_t most_wait_ns = 1'000'000'000;
 
 /// Whether each rank's result needs data of every rank. Then a rank that has ended the call knows

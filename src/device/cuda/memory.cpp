@@ -202,6 +202,7 @@ cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept
   const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
   switch (e) {
     case cudaErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
+    case cudaErrorAlreadyMapped:          // a former one at its addresses is open
     case cudaErrorInvalidResourceHandle:  // another container
     case cudaErrorPeerAccessUnsupported:
     case cudaErrorTooManyPeers:

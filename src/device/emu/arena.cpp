@@ -285,7 +285,9 @@ error arena::ipc_open(int device, const ipc_handle& handle, void** address) noex
   if (wire.device != device && t.links[device][wire.device].kind == distance::unreachable)
     return error::not_supported;
   const std::unique_lock lock(mutex_);
-  return refuses(device, wire) ? error::already_mapped : map_import(device, wire, address);
+  if (is_open(device, wire)) return error::already_mapped;
+  if (!config().test_emu_opens_both && is_in_the_way(wire)) return error::not_supported;
+  return map_import(device, wire, address);
 }
 
 // Processes of two PID namespaces may have one number.
@@ -294,15 +296,22 @@ bool arena::is_own(const wire_handle& wire) const noexcept {
                      [&](const heap& h) { return h.cookie == wire.cookie; });
 }
 
-// Refuses two things that some vendor refuses, so that callers avoid both: opening an allocation
-// that this device has open already, and opening an allocation while the process still has an older
-// allocation at the same addresses open (CUDA: "resource already mapped").
-bool arena::refuses(int device, const wire_handle& wire) const noexcept {
+// Two things are refused that some vendor may refuse: opening an allocation that this device has
+// open already, which is an error, and opening an allocation while the process still has a former
+// one at its addresses open.
+bool arena::is_open(int device, const wire_handle& wire) const noexcept {
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
     const range& r = entry.second;
-    if (r.from != origin::imported || r.exporter_cookie != wire.cookie) return false;
-    if (r.exporter_generation == wire.generation) return r.device == device;
-    return r.exporter_offset < wire.offset + wire.bytes &&
+    return r.from == origin::imported && r.exporter_cookie == wire.cookie &&
+           r.exporter_generation == wire.generation && r.device == device;
+  });
+}
+bool arena::is_in_the_way(const wire_handle& wire) const noexcept {
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+    const range& r = entry.second;
+    return r.from == origin::imported && r.exporter_cookie == wire.cookie &&
+           r.exporter_generation != wire.generation &&
+           r.exporter_offset < wire.offset + wire.bytes &&
            wire.offset < r.exporter_offset + r.bytes;
   });
 }

@@ -109,7 +109,8 @@ class arena {
   range_map::iterator find(std::uintptr_t address) noexcept;
   error drop(void* address, origin from, memory_kind kind, range& dropped) noexcept;
   bool is_own(const wire_handle& wire) const noexcept;
-  bool refuses(int device, const wire_handle& wire) const noexcept;
+  bool is_open(int device, const wire_handle& wire) const noexcept;
+  bool is_in_the_way(const wire_handle& wire) const noexcept;
   error map_import(int device, const wire_handle& wire, void** address) noexcept;
   void drop_import(range_map::iterator at) noexcept;
   bool show(std::uintptr_t base, std::size_t mapped, int file, std::size_t at) noexcept;

@@ -198,6 +198,7 @@ hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
   switch (e) {
     case hipErrorInvalidValue:
     case hipErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
+    case hipErrorAlreadyMapped:          // a former one at its addresses is open
     case hipErrorInvalidDevicePointer:
     case hipErrorInvalidDevice:   // the exporter's device is not visible here
     case hipErrorInvalidContext:  // the exporter is this process

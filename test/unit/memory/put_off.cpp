@@ -3,7 +3,7 @@
 // operations (memory/held_streams.hpp, memory/imported.cpp).
 #include <thread>
 
-#include "check.hpp"
+#include "check_log.hpp"
 #include "importer.hpp"
 #include "memory/held_streams.hpp"
 #include "memory/imported.hpp"
@@ -57,16 +57,33 @@ TEST_CASE(what_cannot_be_closed_now_is_closed_later) {
   streams.begin();
   all.clear();
   CHECK_EQ(the_importer.open.size(), 2u);
-  // What was made where a former one was cannot be opened beside it. Other memory can.
+  // What was made where a former one was is opened beside it, or refused. Other memory is opened.
+  the_importer.full = 2;
   CHECK_EQ(error_of(open(first_base + bytes / 2, 99)), status::not_supported);
+  the_importer.full = 1000;
+  CHECK(open(first_base + bytes / 2, 99).has_value());
   CHECK(open(third_base).has_value());
   CHECK_EQ(open(first_base)->base(), first);
   all.clear();
-  CHECK_EQ(the_importer.open.size(), 3u);
+  CHECK_EQ(the_importer.open.size(), 4u);
   streams.end();
-  CHECK_EQ(the_importer.open.size(), 3u);
-  CHECK(open(first_base + bytes / 2, 99).has_value());  // which needs the others closed
+  CHECK_EQ(the_importer.open.size(), 4u);
+  CHECK(open(first_base + bytes / 2, 100).has_value());  // before that, the others are closed
   CHECK_EQ(the_importer.open.size(), 1u);
   all.clear();
+  CHECK(the_importer.open.empty());
+}
+
+TEST_CASE(much_memory_that_waits_to_be_closed_is_said) {
+  check::expect_log("MB of memory that other ranks gave up stay in use");
+  auto& streams = held_streams::instance();
+  constexpr std::size_t much = std::size_t{2} << 30;
+  streams.begin();
+  CHECK(memory::import_memory({1, &the_importer, first_base, much, 1}, {&the_importer, 0}, {})
+            .has_value());
+  allocations::instance().clear();
+  CHECK_EQ(the_importer.open.size(), 1u);
+  streams.end();
+  streams.make_calls();
   CHECK(the_importer.open.empty());
 }
