@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The step of bench/gpu_session.py that runs what is written in CUDA: messages and collectives in the order of streams
-beside NCCL and NVSHMEM (stream_exchange.cu, stream_collective.cu), and a plain kernel that adds over the link
-(remote_add.cu). Their own tables go to the log; each checks its results."""
+beside NCCL and NVSHMEM (stream_exchange.cu, stream_collective.cu), puts beside NVSHMEM's (puts.cu), and a plain kernel
+that adds over the link (remote_add.cu). Their own tables go to the log; each checks its results."""
 import importlib.util
 from pathlib import Path
 
@@ -53,6 +53,9 @@ def streams(session: Session) -> str:
         beside = ["-DBENCH_NVSHMEM", "-I", found / "include", "-L", found / "lib", "-l:libnvshmem_host.so.3"]
     exchange = compiled(session, "stream_exchange", *with_mpi(session), *beside)
     results["exchange"] = ran(session, 2, exchange, libraries)
+    if found:
+        puts = compiled(session, "puts", *with_mpi(session), *beside)
+        results["puts"] = ran(session, 2, puts, libraries)
     collective = compiled(session, "stream_collective", *with_mpi(session))
     for ranks in sorted({2, session.devices}):
         for name in COLLECTIVES:
