@@ -100,6 +100,7 @@ std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing)
 communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
   constexpr std::ptrdiff_t most_in_use = 256;  // some 10 KB of shared memory each
   auto held = ticket::progress().lock();
+  for (const auto& one : *channels) static_cast<void>(one->joined());
   std::erase_if(*channels, [](const auto& one) { return one->released_ && one->unseen(); });
   for (const auto& one : *channels)
     if (!one->rooms.empty() && one->all_released()) one->rooms.clear();
@@ -158,7 +159,9 @@ bool communicator::take_part(bool willing) noexcept {
     auto* part = new (own_part()) shared_part{};
     protocol = agreement(part->line, ranks, rank);
   }
-  card_ = {part_at_, willing};
+  static std::uint64_t parts = 0;  // under the lock
+  card_ = {part_at_, willing, ++parts, {}};
+  name_retired();
   return pmpi::Iallgather(&card_, sizeof card_, MPI_BYTE, cards_.data(), sizeof card_, MPI_BYTE,
                           comm, &join_request_) == MPI_SUCCESS;
 }
@@ -169,6 +172,7 @@ bool communicator::joined() noexcept {
   int complete = 0;
   const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && !complete) return false;
+  if (code == MPI_SUCCESS) drop_what_all_have_retired();
   const bool together = code == MPI_SUCCESS && all_willing();
   if (code == MPI_SUCCESS && !together) give_part();  // no rank looks at it
   state = together && link() ? phase::fresh : phase::absent;
@@ -178,6 +182,26 @@ bool communicator::joined() noexcept {
 // All ranks have the same cards, so all find the same.
 bool communicator::all_willing() const noexcept {
   return std::ranges::all_of(cards_, [](const card& c) { return c.willing != 0; });
+}
+
+bool communicator::retired() const noexcept {
+  return has_part_ && released_ && state != phase::joining && rooms.empty() && calls.empty();
+}
+
+void communicator::name_retired() noexcept {
+  std::size_t named = 0;
+  for (const auto& one : *channels)
+    if (named < card::most_retired && one->world == world && one->retired())
+      card_.retired[named++] = one->name();
+}
+
+// `channel` destroys them.
+void communicator::drop_what_all_have_retired() const noexcept {
+  for (const auto& one : *channels) {
+    const auto names_it = [&](const card& c) { return c.names(one->name()); };
+    if (one->retired() && one->world == world && std::ranges::all_of(cards_, names_it))
+      one->give_part();
+  }
 }
 
 // This rank's kernels use peers' rooms no more: the program has waited for its streams.
@@ -195,8 +219,8 @@ bool communicator::all_released() const noexcept {
   return true;
 }
 
-bool communicator::unseen() noexcept {
-  return joined() && !has_part_;
+bool communicator::unseen() const noexcept {
+  return state != phase::joining && !has_part_;
 }
 
 bool communicator::link() noexcept {

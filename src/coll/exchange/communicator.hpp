@@ -7,8 +7,10 @@
 // While non-blocking calls are under way the progress engine uses it, under its lock.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,8 +52,7 @@ class communicator {
   static communicator* get(MPI_Comm comm) noexcept;
   /// A state of its own for a persistent collective, whose rounds are its calls. Ranks may start
   /// such requests in any order, so each needs an agreement of its own. Collective, without
-  /// waiting. If all ranks `wanted` the channel, it is kept until MPI_Finalize, because ranks free
-  /// their requests at different times. So the number of channels is bounded. Null: there is none.
+  /// waiting. The number of channels is bounded. Null: there is none, or not all ranks `wanted` it.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
   /// The channel's request has been freed at this rank.
   void release() noexcept;
@@ -114,10 +115,19 @@ class communicator {
   std::vector<std::shared_ptr<path::matched_room>> rooms;
 
  private:
-  // What a rank tells the others when they make the state.
+  // What a rank tells the others when they make the state. Ranks free their requests at different
+  // times, and a rank may look at the others' parts of a channel until it has retired it. So each
+  // names channels of the same ranks that it has retired. The parts of those that all have named
+  // are given back.
   struct card {
+    static constexpr std::size_t most_retired = 16;
     std::uint64_t part_at;
     std::uint64_t willing;
+    std::uint64_t number;                 // of its parts, from 1; that of rank 0 names the state
+    std::uint64_t retired[most_retired];  // names of channels; 0: none
+    bool names(std::uint64_t channel) const noexcept {
+      return std::find(std::begin(retired), std::end(retired), channel) != std::end(retired);
+    }
   };
 
   // What ready() has found last, for programs that use one communicator again and again. It holds
@@ -138,12 +148,17 @@ class communicator {
   static communicator* find(MPI_Comm comm, bool& known) noexcept;
   static std::unique_ptr<communicator> make(MPI_Comm comm, bool willing);
   bool take_part(bool willing) noexcept;
+  std::uint64_t name() const noexcept { return cards_[0].number; }
+  /// Of a channel: this rank looks at the others' parts no more.
+  bool retired() const noexcept;
+  void name_retired() noexcept;
+  void drop_what_all_have_retired() const noexcept;
   bool all_willing() const noexcept;
   bool link() noexcept;
   void give_part() noexcept;
   shared_part* own_part() const noexcept;
   /// Whether the state is made and no rank will look at what this one shares.
-  bool unseen() noexcept;
+  bool unseen() const noexcept;
   bool all_released() const noexcept;
   void settle() noexcept;
 
