@@ -27,7 +27,8 @@ function(telpher_install_package)
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/telpherConfig.cmake ${made}/telpherConfigVersion.cmake
       DESTINATION ${package})
   endif()
-  set(headers telpher.h stream.h window.h device.h device_lang.h device_partitions.h device_relay.h)
+  set(headers telpher.h stream.h window.h device.h device_lang.h device_partitions.h device_relay.h
+    telpher_f08.f90)
   list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/telpher/)
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
   install(FILES ${PROJECT_SOURCE_DIR}/share/modulefiles/telpher.lua

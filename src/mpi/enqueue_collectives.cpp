@@ -3,9 +3,8 @@
 // are copied where they are significant.
 #include <functional>
 
-#include "coll/regions.hpp"
+#include "mpi/array_lengths.hpp"
 #include "mpi/enqueued.hpp"
-#include "mpi/entry.hpp"
 #include "mpi/own.hpp"
 #include "mpi/repeated.hpp"
 #pragma GCC visibility push(default)
@@ -14,6 +13,9 @@
 
 using namespace telpher;
 using mpi::copied;
+using mpi::degrees;
+using mpi::has_ranks;
+using mpi::peers_of;
 namespace exchange = telpher::coll::exchange;
 
 namespace {
@@ -22,15 +24,6 @@ namespace {
 template <class Start>
 int put(const char* call, MPI_Comm comm, void* native, Start start) noexcept {
   return mpi::enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
-}
-
-bool has_ranks(MPI_Comm comm) noexcept {
-  return entry::active() && comm != MPI_COMM_NULL;
-}
-
-/// How many ranks a rank exchanges data with; 0 where there is no telling, and the call will fail.
-int peers_of(MPI_Comm comm) noexcept {
-  return has_ranks(comm) ? coll::group(comm).size() : 0;
 }
 
 int ranks_of(MPI_Comm comm) noexcept {
@@ -43,17 +36,6 @@ int ranks_of(MPI_Comm comm) noexcept {
 bool is_root(int root, MPI_Comm comm) noexcept {
   return has_ranks(comm) && coll::group(comm).is_root(root);
 }
-
-/// The lengths of a neighbourhood's arrays; 0 as above.
-struct degrees {
-  explicit degrees(MPI_Comm comm) noexcept {
-    if (!has_ranks(comm)) return;
-    const coll::group ranks(comm);
-    in = ranks.in_degree();
-    out = ranks.out_degree();
-  }
-  int in = 0, out = 0;
-};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the wrappers of generated/, ../host_mpi/wrapped.def and docs/coverage.md from api.toml, which explains itself.
+"""Makes generated/, host_mpi/wrapped.def and docs/coverage.md from api.toml, which explains itself. And see stream_f08.
 
 usage: generate.py [--check]
 
@@ -13,6 +13,7 @@ import tomllib
 from dataclasses import dataclass, field
 
 import coverage
+import stream_f08
 from layout import COLUMNS, braced
 from table import read
 
@@ -375,7 +376,7 @@ def outputs(api):
     files[HERE.parent / "host_mpi" / "wrapped.def"] = (
         BANNER + "// PMPI functions that Telpher wraps. Those it only calls are in used.def.\n\n" + "".join(listed))
     files[coverage.ROOT / "docs" / "coverage.md"] = coverage.render(functions, api)
-    return files
+    return files | stream_f08.outputs(coverage.ROOT / "include" / "telpher", HERE / "generated")
 
 
 def main(arguments):
@@ -385,7 +386,7 @@ def main(arguments):
         drifted = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
         drifted += set((HERE / "generated").glob("*.cpp")) - set(files)
         for path in drifted:
-            print(f"{path} differs from what api.toml gives; run {HERE / 'generate.py'}")
+            print(f"{path} differs from what api.toml or stream.h gives; run {HERE / 'generate.py'}")
         return 1 if drifted else 0
     for path in set((HERE / "generated").glob("*.cpp")) - set(files):
         path.unlink()
