@@ -121,6 +121,7 @@ class Prefix(unittest.TestCase):
         for name, inside in (
             ("LD_LIBRARY_PATH", "libtelpher-mpich.so"),
             ("CPATH", "telpher/telpher.h"),
+            ("CPATH", "telpher/telpher_f08.f90"),
             ("PKG_CONFIG_PATH", "telpher-mpich.pc"),
             ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake"),
         ):
