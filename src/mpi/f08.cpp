@@ -100,5 +100,10 @@ int refuse(const char* name) noexcept {
       "link its Fortran bindings as shared libraries");
 }
 
+int lacks_memory(const char* name) noexcept {
+  return host_mpi::fail_with(MPI_COMM_SELF, name, MPI_ERR_NO_MEM,
+                             "there is no memory for C's form of the arrays");
+}
+
 }  // namespace telpher::f08
 #endif

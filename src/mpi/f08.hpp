@@ -4,6 +4,7 @@
 // their addresses. A status has C's layout, in MPICH as in Open MPI.
 #pragma once
 
+#include <new>
 #include <vector>
 
 #include "host_mpi/host_mpi.hpp"
@@ -66,10 +67,16 @@ class flag {
 /// one for a buffer, so all are refused.
 bool knows_constants() noexcept;
 int refuse(const char* name) noexcept;
+int lacks_memory(const char* name) noexcept;
 
 template <class Call>
 void call(const char* name, int* ierror, Call of_c) noexcept {
-  const int code = knows_constants() ? of_c() : refuse(name);
+  int code = MPI_SUCCESS;
+  try {
+    code = knows_constants() ? of_c() : refuse(name);
+  } catch (const std::bad_alloc&) {  // for an array of handles
+    code = lacks_memory(name);
+  }
   if (ierror) *ierror = code;
 }
 

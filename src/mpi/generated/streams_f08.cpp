@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // generated from stream.h by generate.py; do not edit
-// The functions of include/telpher/telpher_f08.f90. No MPI has Fortran modules for the standard ABI yet.
+// The functions of include/telpher/telpher_f08.f90. Not for the standard ABI: there was no mpi_f08 to try it with.
 #ifndef MPI_ABI
 #include "mpi/f08.hpp"
 
