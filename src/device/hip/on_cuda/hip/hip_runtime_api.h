@@ -40,6 +40,7 @@ constexpr hipError_t hipErrorInvalidDevicePointer = cudaErrorInvalidDevicePointe
 constexpr hipError_t hipErrorInvalidContext = cudaErrorDeviceUninitialized;
 constexpr hipError_t hipErrorInvalidHandle = cudaErrorInvalidResourceHandle;
 constexpr hipError_t hipErrorMapBufferObjectFailed = cudaErrorMapBufferObjectFailed;
+constexpr hipError_t hipErrorAlreadyMapped = cudaErrorAlreadyMapped;
 constexpr hipError_t hipErrorPeerAccessUnsupported = cudaErrorPeerAccessUnsupported;
 
 constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
