@@ -56,30 +56,34 @@ class closings {
   /// What is open of the allocation; its base is null if nothing is. A former one at its addresses
   /// is closed first, if it may be: CUDA opens both (seen with CUDA 13), other vendors may refuse.
   opening take(const allocation& there, const place& importer) noexcept {
-    if (is_in_the_way(there)) held_streams::instance().make_needed_calls();
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& o) {
-      return o.importer == importer && o.there.same(there);
-    });
-    if (found == all_.end()) return {there, importer, nullptr, {}};
-    opening taken = std::move(*found);
-    all_.erase(found);
-    return taken;
+    bool in_its_way = false;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& o) {
+        return o.importer == importer && o.there.same(there);
+      });
+      if (found != all_.end()) {
+        opening taken = std::move(*found);
+        all_.erase(found);
+        return taken;
+      }
+      in_its_way = std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
+        return !o.there.same(there) && o.there.excludes(there);
+      });
+    }
+    if (in_its_way) held_streams::instance().make_needed_calls();
+    return {there, importer, nullptr, {}};
   }
 
  private:
-  bool is_in_the_way(const allocation& there) noexcept {
-    const std::lock_guard lock(mutex_);
-    return std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
-      return !o.there.same(there) && o.there.excludes(there);
-    });
-  }
   void warn_of_much() noexcept {
     constexpr std::size_t much = std::size_t{1} << 30;
     const std::lock_guard lock(mutex_);
+    if (warned_) return;
     std::size_t bytes = 0;
     for (const opening& o : all_) bytes += o.there.bytes;
-    if (bytes < much || std::exchange(warned_, true)) return;
+    if (bytes < much) return;
+    warned_ = true;
     TELPHER_WARN(
         "%zu MB of memory that other ranks gave up stay in use: mappings cannot be closed while a "
         "graph holds operations of MPI, or a stream waits for one. Keep such buffers, or destroy "
