@@ -300,19 +300,22 @@ bool arena::is_own(const wire_handle& wire) const noexcept {
 // open already, which is an error, and opening an allocation while the process still has a former
 // one at its addresses open.
 bool arena::is_open(int device, const wire_handle& wire) const noexcept {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
-    const range& r = entry.second;
-    return r.from == origin::imported && r.exporter_cookie == wire.cookie &&
-           r.exporter_generation == wire.generation && r.device == device;
+  return any_import(wire, [&](const range& r) {
+    return r.exporter_generation == wire.generation && r.device == device;
   });
 }
 bool arena::is_in_the_way(const wire_handle& wire) const noexcept {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
-    const range& r = entry.second;
-    return r.from == origin::imported && r.exporter_cookie == wire.cookie &&
-           r.exporter_generation != wire.generation &&
+  return any_import(wire, [&](const range& r) {
+    return r.exporter_generation != wire.generation &&
            r.exporter_offset < wire.offset + wire.bytes &&
            wire.offset < r.exporter_offset + r.bytes;
+  });
+}
+template <class Test>
+bool arena::any_import(const wire_handle& wire, Test test) const noexcept {
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+    const range& r = entry.second;
+    return r.from == origin::imported && r.exporter_cookie == wire.cookie && test(r);
   });
 }
 

@@ -111,6 +111,9 @@ class arena {
   bool is_own(const wire_handle& wire) const noexcept;
   bool is_open(int device, const wire_handle& wire) const noexcept;
   bool is_in_the_way(const wire_handle& wire) const noexcept;
+  /// Of the exporter's heap.
+  template <class Test>
+  bool any_import(const wire_handle& wire, Test test) const noexcept;
   error map_import(int device, const wire_handle& wire, void** address) noexcept;
   void drop_import(range_map::iterator at) noexcept;
   bool show(std::uintptr_t base, std::size_t mapped, int file, std::size_t at) noexcept;
