@@ -25,6 +25,9 @@ WAYS_SIZES = "256k,1m,4m,16m,64m"
 WAYS_TIMED = "--min-time 0.03 --batches 5 --validate"
 NODES = {"TELPHER_TEST_PRETENDED_NODES": "2"}
 NCCL_SOCKETS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
+# What makes a host MPI use TCP between ranks of one machine, where it would take shared memory.
+TCP = {"ompi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"},
+       "mpich": {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"}}
 SCHEDULES = NODES | {"TELPHER_COLL_ALGORITHM": ",".join(f"{name}=two_level" for name in OPERATIONS)}
 
 
@@ -57,24 +60,28 @@ def devices_of(session: Session, ranks: int) -> str:
     return f" --device {':'.join(map(str, range(ranks)))}" if ranks <= session.devices else ""
 
 
-def wire_of(session: Session, runs: Runs, abi: str) -> dict[int, float]:
+def host_name(abi: str, wire: dict) -> str:
+    return f"{abi} over TCP" if wire else abi
+
+
+def wire_of(session: Session, runs: Runs, abi: str, wire: dict) -> dict[int, float]:
     """GB/s each way of two ranks' messages in pinned host memory that go both ways at once, by their size."""
     rows = runs.add(session.bench("between wire", "bibw", f"-s {WIRE_SIZES} -w 4 -b P:P --mode telpher {TIMED}",
-                                  abi=abi, limit=40, **NODES))
+                                  abi=abi, limit=40, **NODES, **wire))
     return {row["bytes"]: row["gbps"] / 2 for row in rows}
 
 
-def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
+def collectives(session: Session, runs: Runs, abi: str, ranks: int, wire: dict) -> None:
     """With a rank a device NCCL is measured as well, over sockets; of two ranks also the wire by itself."""
     modes = "all" if ranks <= session.devices else "both"
     modes += devices_of(session, ranks)
     rows = []
-    wire = wire_of(session, runs, abi) if ranks == 2 else None
+    speed = wire_of(session, runs, abi, wire) if ranks == 2 else None
     for operation in OPERATIONS:
         rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
-                                       limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS))
-    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL "
-                "over sockets and staging by hand", rows, wire)
+                                       limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS, **wire))
+    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {host_name(abi, wire)}, by "
+                "schedules, beside NCCL over sockets and staging by hand", rows, speed)
 
 
 def overlap(session: Session, runs: Runs, abi: str) -> None:
@@ -89,16 +96,16 @@ def overlap(session: Session, runs: Runs, abi: str) -> None:
                   ["us", "alone", "work alone", "together", "of the longer", "path"], lines)
 
 
-def messages(session: Session, runs: Runs, abi: str) -> None:
+def messages(session: Session, runs: Runs, abi: str, wire: dict) -> None:
     columns = {}
     for title, buffers, mode in (("device", "D:D", "both"), ("host", "H:H", "telpher")):
         rows = runs.add(session.bench(f"between messages {buffers}", "latency,bw",
                                       f"-s {MESSAGES} -b {buffers} --mode {mode} {TIMED}" + devices_of(session, 2),
-                                      abi=abi, limit=60, **NODES))
+                                      abi=abi, limit=60, **NODES, **wire))
         for test in ("latency", "bw"):
             columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
-    size_table(session, f"messages between 2 pretended nodes over {abi}: latency us, bandwidth GB/s (ratio to staging "
-               "by hand)", columns)
+    size_table(session, f"messages between 2 pretended nodes over {host_name(abi, wire)}: latency us, bandwidth GB/s "
+               "(ratio to staging by hand)", columns)
 
 
 def direct(session: Session, runs: Runs) -> None:
@@ -157,10 +164,18 @@ def between(session: Session) -> str:
     for ranks in (2, 4):
         with shared_device(session, ranks) as mps:
             session.say(f"{ranks} ranks, {session.devices} devices, MPS {'on' if mps else 'off'}")
-            collectives(session, runs, abi, ranks)
+            collectives(session, runs, abi, ranks, {})
             if ranks == 2:
-                messages(session, runs, abi)
+                messages(session, runs, abi, {})
                 overlap(session, runs, abi)
                 if session.options.ucx and session.options.backend == "cuda":
                     direct(session, runs)
+    return runs.verdict()
+
+
+def tcp(session: Session) -> str:
+    runs = Runs()
+    for abi in session.abis():
+        messages(session, runs, abi, TCP[abi])
+        collectives(session, runs, abi, 2, TCP[abi])
     return runs.verdict()

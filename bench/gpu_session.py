@@ -36,6 +36,7 @@ STEPS = {
     "nonblocking": (gpu_coll.nonblocking, "non-blocking and persistent collectives"),
     "between": (gpu_between.between, "between pretended nodes, beside staging by hand and a GPU-aware host MPI"),
     "ways": (gpu_between.ways, "between pretended nodes: schedules beside both kinds of staging, 256 KiB to 64 MiB"),
+    "tcp": (gpu_between.tcp, "the same of two ranks, with TCP between them"),
     "crowded": (gpu_coll.crowded, "collectives of more ranks than devices"),
     "all_pairs": (gpu_coll.all_pairs, "messages between every two ranks"),
     "peers": (gpu_measure.peers, "against Open MPI over UCX, in turn"),
