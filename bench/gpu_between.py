@@ -73,13 +73,15 @@ def wire_of(session: Session, runs: Runs, abi: str, wire: dict) -> dict[int, flo
 
 def collectives(session: Session, runs: Runs, abi: str, ranks: int, wire: dict) -> None:
     """With a rank a device NCCL is measured as well, over sockets; of two ranks also the wire by itself."""
-    modes = "all" if ranks <= session.devices else "both"
-    modes += devices_of(session, ranks)
+    modes = "telpher,nccl" if ranks <= session.devices else "telpher"
     rows = []
     speed = wire_of(session, runs, abi, wire) if ranks == 2 else None
     for operation in OPERATIONS:
-        rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
-                                       limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS, **wire))
+        # What the program stages is a call of host memory, which small ones of schedules would take as well.
+        for mode, chosen in ((modes, SCHEDULES | NCCL_SOCKETS), ("staged", NODES)):
+            line = f"-s {SIZES} --mode {mode} {TIMED}" + devices_of(session, ranks)
+            rows += runs.add(session.bench(f"between {ranks}", operation, line, abi=abi, limit=40, ranks=ranks,
+                                           **chosen, **wire))
     modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {host_name(abi, wire)}, by "
                 "schedules, beside NCCL over sockets and staging by hand", rows, speed)
 
@@ -132,29 +134,34 @@ def ratio_to(us: dict[str, float], ours: str) -> str:
     return shown(min(others) / us[ours]) if others else "-"
 
 
+def ways_over(session: Session, runs: Runs, host: str, ranks: int, where: str, more: dict) -> None:
+    """Each operation by schedules and staged by Telpher, in turn, beside staging by hand."""
+    where = f"{ranks} ranks on 2 pretended nodes over {where}"
+    line = f"-s {WAYS_SIZES} {WAYS_TIMED}" + (" --alloc malloc" if "over" in more else "") + devices_of(session, ranks)
+    lines = []
+    with shared_device(session, ranks):
+        for operation in WAYS_OPERATIONS:
+            found = {}
+            for mode, chosen in (("telpher", SCHEDULES), ("both", NODES | {"TELPHER_COLL": "staged"})):
+                for row in runs.add(session.bench(f"ways {where}", operation, f"{line} --mode {mode}", abi=host,
+                                                  limit=40, ranks=ranks, **chosen, **more)):
+                    way = "by hand" if row["mode"] == "staged" else "staged" if mode == "both" else "schedules"
+                    found.setdefault(row["bytes"], {})[way] = row["us"]
+            lines += [[f"{operation} {size_text(size)}", *(shown(us[way]) if way in us else "-" for way in WAYS),
+                       ratio_to(us, "schedules")] for size, us in found.items() if "schedules" in us]
+    session.table(f"{where}, us", ["", *WAYS, "the better of these / schedules"], lines)
+
+
 def ways(session: Session) -> str:
-    """What src/coll/between/ways.def says by default: each operation by schedules and staged by Telpher, in turn,
-    beside staging by hand."""
+    """What src/coll/between/ways.def says by default, over each host MPI and wire of this machine."""
     runs = Runs()
-    abi = session.abis()[-1]
-    hosts = [(2, abi, {}), (4, abi, {})]
+    for abi in session.abis():
+        ways_over(session, runs, abi, 2, host_name(abi, TCP[abi]), TCP[abi])
+        ways_over(session, runs, abi, 2, abi, {})
+    ways_over(session, runs, abi, 4, abi, {})
     if session.options.ucx and session.options.backend == "cuda":
-        hosts.append((2, "ompi", {"over": peer_environments(session)["ucx"], "TELPHER_DIRECT": "on"}))
-    for ranks, host, more in hosts:
-        where = f"{ranks} ranks on 2 pretended nodes over {host}{', which gets device memory' if more else ''}"
-        line = f"-s {WAYS_SIZES} {WAYS_TIMED}" + (" --alloc malloc" if more else "") + devices_of(session, ranks)
-        lines = []
-        with shared_device(session, ranks):
-            for operation in WAYS_OPERATIONS:
-                found = {}
-                for mode, chosen in (("both", SCHEDULES), ("telpher", NODES | {"TELPHER_COLL": "staged"})):
-                    for row in runs.add(session.bench(f"ways {where}", operation, f"{line} --mode {mode}", abi=host,
-                                                      limit=40, ranks=ranks, **chosen, **more)):
-                        way = "by hand" if row["mode"] == "staged" else "schedules" if mode == "both" else "staged"
-                        found.setdefault(row["bytes"], {})[way] = row["us"]
-                lines += [[f"{operation} {size_text(size)}", *(shown(us[way]) if way in us else "-" for way in WAYS),
-                           ratio_to(us, "schedules")] for size, us in found.items() if "schedules" in us]
-        session.table(f"{where}, us", ["", *WAYS, "the better of these / schedules"], lines)
+        more = {"over": peer_environments(session)["ucx"], "TELPHER_DIRECT": "on"}
+        ways_over(session, runs, "ompi", 2, "ompi, which gets device memory", more)
     return runs.verdict()
 
 

@@ -350,6 +350,10 @@ bool is_value(const named_value& v) {
   return problems.empty();
 }
 
+bool is_size(const std::string& text, std::size_t& bytes) {
+  return parse(text, bytes);
+}
+
 bool is_measured(std::string_view name) noexcept {
   return std::any_of(std::begin(registry), std::end(registry),
                      [&](const row& r) { return r.who == audience::measured && r.name == name; });

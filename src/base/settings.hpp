@@ -177,6 +177,9 @@ struct named_value {
 /// Whether there is such a setting and the text is a value that it may have.
 bool is_value(const named_value& v);
 
+/// Whether a text is a size ("64k", "1.5m", "inf"); `bytes` is set if so.
+bool is_size(const std::string& text, std::size_t& bytes);
+
 /// Whether a tuned table may set it: it is in the table of measured costs.
 bool is_measured(std::string_view name) noexcept;
 

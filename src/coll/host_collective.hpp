@@ -11,6 +11,7 @@
 #include "base/trace.hpp"
 #include "coll/regions.hpp"
 #include "coll/host_images.hpp"
+#include "coll/stopwatch.hpp"
 #include "memory/memory.hpp"
 #include "host_mpi/asserted.hpp"
 #include "host_mpi/error.hpp"
@@ -20,8 +21,9 @@ namespace telpher::coll {
 
 class host_collective {
  public:
-  host_collective(const char* call, MPI_Comm comm) noexcept
-      : traced_(call, [&] { return traced_facts(comm); }), call_(call), group_(comm) {}
+  /// `time`: of a blocking call, until its outputs are there.
+  host_collective(const char* call, MPI_Comm comm, const stopwatch& time = {}) noexcept
+      : traced_(call, [&] { return traced_facts(comm); }), call_(call), group_(comm), time_(time) {}
   host_collective(const host_collective&) = delete;
   host_collective& operator=(const host_collective&) = delete;
 
@@ -56,7 +58,10 @@ class host_collective {
       ticket::blocking_call blocked;
       return f();
     }();
-    return code == MPI_SUCCESS ? copy_out() : code;
+    if (code != MPI_SUCCESS) return code;
+    const int copied = copy_out();
+    time_.stop();
+    return copied;
   }
 
   /// A non-blocking call that makes `*request`.
@@ -129,6 +134,7 @@ class host_collective {
   group group_;
   bool in_place_ = false;
   status failure_ = status::ok;
+  stopwatch time_;
   std::unique_ptr<host_images> work_;
 };
 

@@ -77,11 +77,13 @@ class persistent_collective final : public stream_request {
   bool started_ = false;
 };
 
-/// A blocking call, among the devices of a node or between nodes. False: it is to be staged.
+/// A blocking call, among the devices of a node or between nodes. False: it is to be staged, under
+/// the time that `staged` takes.
 template <class Described>
-bool call_collective(const char* call, MPI_Comm comm, const Described& what, int* code) noexcept {
+bool call_collective(const char* call, MPI_Comm comm, const Described& what, int* code,
+                     coll::stopwatch* staged) noexcept {
   return coll::exchange::call_blocking(call, comm, what, code) ||
-         coll::between::call_blocking(call, comm, what, code);
+         coll::between::call_blocking(call, comm, what, code, staged);
 }
 
 /// `make` makes the host MPI's persistent request.

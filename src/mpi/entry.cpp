@@ -10,6 +10,7 @@
 #include "base/trace.hpp"
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/between/limits.hpp"
 #include "coll/between/ways.hpp"
 #include "coll/exchange/selection.hpp"
 #include "device/stream_variables.hpp"
@@ -47,6 +48,12 @@ void report_setting_problems() noexcept {
   if (!unknown.empty())
     TELPHER_WARN("TELPHER_COLL_ALGORITHM: there is no %s; telpher coll list prints what there is",
                  unknown.c_str());
+  const std::string wrong(coll::between::wrong_limit(config().coll_between));
+  if (!wrong.empty())
+    TELPHER_WARN(
+        "TELPHER_COLL_BETWEEN: %s is no collective between nodes with a size or never, such as "
+        "allreduce=4m",
+        wrong.c_str());
 }
 
 bool joined = false;

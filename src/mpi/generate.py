@@ -81,12 +81,9 @@ def owner_of(function):
     return "MPI_COMM_SELF"
 
 
-def communicator_of(function):
-    return "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
-
-
 def staged_body(function, request="request"):
-    lines = [f'coll::host_collective call("{function.mpi_name}", {communicator_of(function)});']
+    timed = ", time" if function.goes_between else ""
+    lines = [f'coll::host_collective call("{function.mpi_name}", {function.communicator}{timed});']
     replaced = {"request": request}
     for word, rest in function.words_of("input", "output", "inout", "broadcast"):
         buffer, local, statements = staged_buffer(function, word, rest)
@@ -228,11 +225,13 @@ def before_host(function):
         return []
     arguments = ", ".join([*(p.name for p in function.parameters), "&code"])
     name = function.name.removesuffix("_c").lower()
-    if communicator_of(function) != "comm":  # of this rank alone
+    if function.communicator != "comm":  # of this rank alone
         call = f"coll::exchange::{name}({arguments})"
+    elif function.goes_between:
+        call = f'mpi::call_collective("{function.mpi_name}", comm, {described(function)}, &code, &time)'
+        return ["coll::stopwatch time;", f"if (int code = 0; {call}) return code;"]
     else:
-        tries = "mpi::call_collective" if ("between", "") in function.words else "coll::exchange::call_blocking"
-        call = f'{tries}("{function.mpi_name}", comm, {described(function)}, &code)'
+        call = f'coll::exchange::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)'
     return [f"if (int code = 0; {call}) return code;"]
 
 
@@ -301,7 +300,7 @@ def quick_body(function):
     for _, text in function.words_of("quick"):
         test, _, run = text.partition(" => ")
         return [f"if ({test}) [[likely]]", f"  return {run or host_call(function)};", rest]
-    among_devices = for_devices(function) and communicator_of(function) == "comm" and not by_messages(function)
+    among_devices = for_devices(function) and function.communicator == "comm" and not by_messages(function)
     if function.form == "blocking" and among_devices:
         buffers = ", ".join(p.name for p in function.parameters if p.kind == "BUFFER")
         return [f"if (coll::exchange::left_to_host(comm, {{{buffers}}})) [[likely]] {{",

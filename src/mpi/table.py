@@ -27,6 +27,15 @@ class Function:
     def mpi_name(self):
         return f"MPI_{self.name}"
 
+    @property
+    def communicator(self):
+        return "comm" if any(p.name == "comm" for p in self.parameters) else "MPI_COMM_SELF"
+
+    @property
+    def goes_between(self):
+        """A blocking collective that may run by a schedule between nodes, with which staging is compared."""
+        return self.form == "blocking" and ("between", "") in self.words
+
     def words_of(self, *names):
         return [(word, rest) for word, rest in self.words if word in names]
 

@@ -8,13 +8,19 @@
 namespace mpi_test {
 
 /// Bytes of the longest vector; 0: at no size.
-inline std::size_t least_between(std::string_view operation) {
+struct between_sizes {
+  std::size_t tried_from, least;
+};
+inline between_sizes sizes_between(std::string_view operation) {
   constexpr std::size_t never = 0;
-#define TELPHER_BETWEEN(name, least, measured) \
-  if (operation == #name) return least;
+#define TELPHER_BETWEEN(name, tried_from, least, measured) \
+  if (operation == #name) return {tried_from, least};
 #include "coll/between/ways.def"
 #undef TELPHER_BETWEEN
-  return never;
+  return {never, never};
+}
+inline std::size_t least_between(std::string_view operation) {
+  return sizes_between(operation).least;
 }
 
 }  // namespace mpi_test

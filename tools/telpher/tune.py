@@ -15,8 +15,8 @@ import sys
 import tempfile
 import time
 
-from . import UserError, info, jobs, libraries, tables
-from .tune_choices import (BLOCKING, BUILT_IN, ENQUEUED, FORMS, MATCHED, OPERATIONS, STREAMED, Trial, Variant,
+from . import UserError, info, jobs, libraries, tables, tune_nodes
+from .tune_choices import (BLOCKING, BUILT_IN, ENQUEUED, FORMS, MATCHED, NODES, OPERATIONS, STREAMED, Trial, Variant,
                            all_choices, between, bound)
 
 # (algorithm, transport in a row of a table, TELPHER_COLL_TRANSPORT, the paths that show that it ran so, the forms of
@@ -36,6 +36,7 @@ BENCH = {
     BLOCKING: ("", ["--mode", "telpher"]),
     ENQUEUED: ("", ["--enqueue", "--mode", "enqueued"]),
     MATCHED: ("_persistent", ["--enqueue", "--mode", "enqueued"]),
+    NODES: ("", ["--mode", "telpher"]),
 }
 # Setting: tests, what it is put to so that the way below it is always or never taken, whether it is a lower bound.
 BOUNDS = {
@@ -56,7 +57,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--margin", type=float, default=0.05, metavar="PART", help="less is no difference (0.05)")
     p.add_argument("--only", default="", metavar="TESTS", help="collectives to look at, or bounds; else all")
     p.add_argument("--forms", default=",".join(FORMS), metavar="FORMS", help="of enqueued (calls that "
-                   "come again in streams), matched\n(persistent ones after telpher_match), blocking; all three")
+                   "come again in streams), matched\n(persistent ones after telpher_match), blocking; all three.\n"
+                   "nodes: calls between nodes, if ranks are on several")
+    p.add_argument("--mpirun-args", default="", metavar="'ARGS'", help="arguments passed on to mpirun")
     p.add_argument("--whole", action="store_true", help="leave nothing to the built-in choices: the fastest of "
                    "what was measured, for every size")
     p.add_argument("--as-selection", default="", metavar="FILE", help="only print a table in the form of "
@@ -88,8 +91,9 @@ def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: s
     ending, how = BENCH[form]
     telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
     command = [*telpher, "bench", "-n", str(ranks), *more, *how, "--json", file]
-    for name in ("mpi", "backend"):
-        command += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    for name in ("mpi", "backend", "mpirun-args"):
+        given = getattr(options, name.replace("-", "_"))
+        command += [f"--{name}={given}"] if given else []
     environment = dict(os.environ) | {"TELPHER_TABLE": "off"}
     environment |= {"TELPHER_" + name.upper(): value for name, value in settings.items()}
     return jobs.run([*command, ",".join(test + ending for test in tests)], env=environment, timeout=options.timeout)
@@ -143,6 +147,13 @@ def collective_variants(options, ranks: int, form: str) -> list:
             settings["coll_algorithm"] = ",".join(f"{t}={algorithm}" for t in own)
         found.append(Variant(f"{algorithm} {transport}", ranks, own, settings, paths, form=form))
     return found
+
+
+def node_variants(options, counts: list) -> list:
+    """Of the most ranks, since more of them are on each node then."""
+    if NODES not in options.forms:
+        return []
+    return tune_nodes.variants_of(counts[-1], wanted(options, tune_nodes.OPERATIONS))
 
 
 def bound_variants(options) -> list:
@@ -219,6 +230,13 @@ def all_bounds(variants: list, options, sizes: list) -> dict:
     return found
 
 
+def node_settings(variants: list, options, sizes: list) -> dict:
+    found = tune_nodes.limits(variants, sizes, options.margin)
+    if NODES in options.forms and not found:
+        say(options, "no call went between nodes: start ranks on several, with --mpirun-args perhaps")
+    return {"coll_between": tune_nodes.setting(found)} if found else {}
+
+
 def trial_of(options, counts: list, candidate: str, folder: str) -> "Trial | None":
     """The table in that file beside the built-in choices; none if no round of them was whole."""
     pairs = {}
@@ -254,8 +272,8 @@ def check(options) -> list:
     if unknown:
         raise UserError(f"--only {sorted(unknown)[0]}: it takes {', '.join([*OPERATIONS, *BOUNDS])}")
     options.forms = options.forms.split(",")
-    if strange := sorted(set(options.forms) - set(FORMS)):
-        raise UserError(f"--forms {strange[0]}: it takes {', '.join(FORMS)}")
+    if strange := sorted(set(options.forms) - {*FORMS, NODES}):
+        raise UserError(f"--forms {strange[0]}: it takes {', '.join((*FORMS, NODES))}")
     options.sizes = options.sizes or ",".join(str(4**power) for power in range(3, 13))
     sizes = sorted({size_of(word) for word in options.sizes.split(",")})
     options.sizes = ",".join(map(str, sizes))
@@ -285,7 +303,8 @@ def tune(arguments: list) -> int:
         machine = machine_of(options, folder)
         counts = rank_counts(options)
         variants = [v for ranks in counts for form in FORMS if form in options.forms
-                    for v in collective_variants(options, ranks, form)] + bound_variants(options)
+                    for v in collective_variants(options, ranks, form)]
+        variants += node_variants(options, counts) + bound_variants(options)
         say(options, f"machine: {'; '.join(machine)}")
         rounds = measure(options, variants, folder)
         if rounds == 0:
@@ -300,7 +319,7 @@ def tune(arguments: list) -> int:
         bounds = {name: one for name, one in bounds.items() if trial.confirms_bound(*one[1:])}
         choices = choices if options.whole else all_choices(variants, sizes, options.margin, trial)
         variants += [one for pair in trial.pairs.values() for one in pair]
-    settings = {name: one[0] for name, one in bounds.items()}
+    settings = {name: one[0] for name, one in bounds.items()} | node_settings(variants, options, sizes)
     comments = [
         f"by telpher tune on {os.uname().nodename}, {time.strftime('%Y-%m-%d')}",
         f"{rounds} rounds of {len(variants)} runs" + ("" if trial else "; not tried as a whole"),

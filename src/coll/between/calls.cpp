@@ -84,10 +84,17 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
 }  // namespace
 
 bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
-                  int* code) noexcept {
+                  int* code, stopwatch* staged) noexcept {
+  const std::uint64_t began_ns = now_ns();
   const auto way = agree(name, comm, a, bytes);
+  if (way && way->staged) {
+    *staged = stopwatch(way->tried->best(trials::way::staged), now_ns());  // without the vote
+    return false;
+  }
   const status came = way ? run_agreed(name, *way, a) : way.error();
   if (came == status::not_supported) return false;
+  if (way && way->tried && !failed(came))
+    stopwatch(way->tried->best(trials::way::schedule), began_ns).stop();
   *code = failed(came) ? host_mpi::fail(comm, name, came, "a collective between nodes failed")
                        : MPI_SUCCESS;
   return true;

@@ -15,43 +15,52 @@
 
 #include "coll/between/ways.hpp"
 #include "coll/exchange/exchange.hpp"
+#include "coll/stopwatch.hpp"
 #include "host_mpi/intracomm.hpp"
 
 namespace telpher::coll::between {
 
 /// The bytes of the longest vector, if such a call may go between nodes. Of an alltoallv no rank
 /// knows them: 0.
-template <class Described>
-std::optional<std::uint64_t> bytes_between(const Described& d, int ranks) noexcept {
+template <class Described, class Goes>
+std::optional<std::uint64_t> bytes_between(const Described& d, int ranks, Goes goes) noexcept {
   const std::uint64_t bytes = d.bytes(ranks);
-  const bool may = bytes == 0 ? d.what == operation::alltoallv : worthwhile(d.what, bytes);
+  const bool may = bytes == 0 ? d.what == operation::alltoallv : goes(bytes);
   return may ? std::optional(bytes) : std::nullopt;
 }
 
+/// `staged`: set if the wrapper is to stage the call and somebody wants to know its time.
 bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
-                  int* code) noexcept;
+                  int* code, stopwatch* staged) noexcept;
 
 template <class Described>
-bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code) noexcept {
+bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code,
+                   stopwatch* staged) noexcept {
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return false;
   const auto [ranks, rank] = host_mpi::place_in(comm);
-  const auto bytes = bytes_between(d, ranks);
+  const auto bytes =
+      bytes_between(d, ranks, [&](std::uint64_t b) { return worthwhile(d.what, b); });
   if (!bytes) return false;
   using exchange::takes;
   const takes may = adapts(d.what, *bytes) ? takes::host_memory : takes::both;
-  return run_blocking(name, comm, d.read(ranks, rank, may), *bytes, code);
+  return run_blocking(name, comm, d.read(ranks, rank, may), *bytes, code, staged);
+}
+
+template <class Described>
+std::optional<std::uint64_t> bytes_untried(const Described& d, int ranks, const site* s) noexcept {
+  if (!goes_untried(d.what, any_size, nullptr)) return std::nullopt;
+  return bytes_between(d, ranks, [&](std::uint64_t b) { return goes_untried(d.what, b, s); });
 }
 
 started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept;
 
-/// Defers a call if a blocking one of its operation and size could go between nodes, and if the
-/// communicator has a room: since it was made (prepare), or since an earlier blocking call. All
-/// ranks know both, so all decide alike.
+/// Defers a call that goes between nodes, if the communicator has a room: since it was made
+/// (prepare), or since an earlier blocking call. All ranks know both, so all decide alike.
 template <class Described, class Host>
 started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
   if (!worthwhile(d.what, any_size)) return started(nullptr);
-  site* s = begun_site(comm);
-  if (!s || !bytes_between(d, s->among.ranks)) return started(nullptr);
+  site* const s = begun_site(comm);
+  if (!s || !bytes_untried(d, s->among.ranks, s)) return started(nullptr);
   exchange::arguments a =
       d.read(s->among.ranks, host_mpi::place_in(comm).rank, exchange::takes::both);
   host_form own;
@@ -68,14 +77,13 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
                                                exchange::arguments&& a,
                                                std::uint64_t bytes) noexcept;
 
-/// Collective, if a blocking call of this operation and size could go between nodes. Null, at all
-/// ranks alike: not between nodes.
+/// Collective, if the call goes between nodes. Null, at all ranks alike: it does not.
 template <class Described>
 std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
                                               const Described& d) noexcept {
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
   const auto [ranks, rank] = host_mpi::place_in(comm);
-  const auto bytes = bytes_between(d, ranks);
+  const auto bytes = bytes_untried(d, ranks, begun_site(comm));
   return bytes ? make_rounds(name, comm, d.read(ranks, rank, exchange::takes::both), *bytes)
                : nullptr;
 }

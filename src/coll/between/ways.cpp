@@ -8,44 +8,23 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "coll/algorithms/catalogue.hpp"
+#include "coll/between/limits.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
-#include "coll/exchange/selection.hpp"
 #include "host_mpi/intracomm.hpp"
 #include "path/compression.hpp"
 
 namespace telpher::coll::between {
 namespace {
 
-constexpr std::uint64_t never = ~std::uint64_t{0};
-
-struct row {
-  operation what;
-  std::uint64_t least_bytes;
-  const char* measured;  // the file that has it
-};
-constexpr row rows[] = {
-#define TELPHER_BETWEEN(operation_, least_bytes, measured) \
-  {operation::operation_, least_bytes, measured},
-#include "coll/between/ways.def"
-#undef TELPHER_BETWEEN
-};
-static_assert(std::all_of(std::begin(rows), std::end(rows),
-                          [](const row& r) { return r.least_bytes == never || *r.measured; }),
-              "a size that was not measured");
-
-bool is_asked_for(operation what) {
-  const auto forced = exchange::forced_algorithm(what);
-  const algorithm* a = find_algorithm(what, forced);
-  return forced == "two_level" || (a && (a->restrictions & restriction::between_nodes) != 0);
+/// Whether both ways are tried, unless it is known already which is the faster.
+bool is_tried(operation what, std::uint64_t bytes) noexcept {
+  return bytes >= limits_of(what).tried_from;
 }
 
-/// A setting that names an algorithm of one node changes nothing between nodes.
-std::uint64_t least_bytes(const row& r) {
-  if (!exchange::enabled() || exchange::forced_algorithm(r.what) == "staged") return never;
-  return is_asked_for(r.what) ? 1 : r.least_bytes;
+std::uint32_t class_of(operation what, std::uint64_t bytes) noexcept {
+  return static_cast<std::uint32_t>(what) << 8 | static_cast<std::uint32_t>(std::bit_width(bytes));
 }
 
 /// A call on which the ranks decide.
@@ -54,6 +33,7 @@ struct voted {
   const exchange::arguments& a;
   std::uint64_t bytes;
   bool adapts;  // each rank fits its own buffers to the schedule
+  bool blocks;  // so both ways may be tried
 };
 
 /// A reduction that has no schedule. All ranks name the same one.
@@ -85,10 +65,12 @@ struct ballot {
   bool ready = false;  // has the memory for the call
   codec::choices compression;
   terms of;
+  trials::times best{};  // a rank's; or of all ranks the slowest
 };
 
-ballot ballot_of(const voted& c, const site& s) noexcept {
+ballot ballot_of(const voted& c, const site& s, const site::record& known) noexcept {
   ballot b;
+  b.best = known.tried.best();
   b.ready = !c.a.no_memory;
   b.compression = path::choices_of(s.comm);
   b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
@@ -101,24 +83,35 @@ ballot ballot_of(const voted& c, const site& s) noexcept {
   return b;
 }
 
-/// Collective: the terms of all ranks. invalid_argument: compression differs.
-result<terms> count(MPI_Comm comm, const ballot& b) noexcept {
+/// Collective: the terms and the slowest times of all ranks. invalid_argument: compression differs.
+status count(MPI_Comm comm, ballot& b) noexcept {
   const terms::words own = b.of.as_words();
   const auto mark = static_cast<std::int64_t>(codec::fingerprint(b.compression) >> 2);
-  std::array<std::int64_t, std::tuple_size_v<terms::words> + 3> words{b.ready, mark, -mark};
-  std::copy(own.begin(), own.end(), words.begin() + 3);
+  constexpr std::size_t first = 5;
+  std::array<std::int64_t, first + std::tuple_size_v<terms::words>> words{b.ready, mark, -mark,
+                                                                          -b.best[0], -b.best[1]};
+  std::copy(own.begin(), own.end(), words.begin() + first);
   if (!least(comm, words)) return status::not_supported;
   if (words[0] != 1) return status::out_of_memory;
   if (words[1] != -words[2]) return status::invalid_argument;
+  b.best = {-words[3], -words[4]};
   terms::words all;
-  std::copy(words.begin() + 3, words.end(), all.begin());
-  return terms::of(all);
+  std::copy(words.begin() + first, words.end(), all.begin());
+  b.of = terms::of(all);
+  return status::ok;
+}
+
+/// Of a call that is tried: whether it is staged, for its time to be known or because it is faster.
+bool stages(const voted& c, site& s, trials& tried, const trials::times& slowest) noexcept {
+  if (tried.next(slowest) == trials::way::schedule) return false;
+  explain(c, s, tried.chosen() ? "staged: it was faster" : "at first both ways in turn");
+  return true;
 }
 
 /// What follows from the vote, at all ranks alike.
-result<agreed> decide(const voted& c, site& s, site::record& known, const ballot& own,
-                      const terms& all) noexcept {
-  known.coded = own.compression.any();
+result<agreed> decide(const voted& c, site& s, site::record& known, const ballot& b) noexcept {
+  const terms& all = b.of;
+  known.coded = b.compression.any();
   known.devices = known.devices || all.any_device;
   if (!all.any_device) return status::not_supported;
   if (!all.able) return refuse(c, s, "staged: some rank's buffers cannot take part");
@@ -126,23 +119,26 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
       c.bytes ? c.bytes : all.longest * static_cast<std::uint64_t>(c.a.ranks);
   if (!worthwhile(c.a.what, bytes)) return refuse(c, s, "staged: small at all ranks");
   if (!has_room(s)) return refuse(c, s, "staged: no room can be made between its nodes");
-  const coding how = all.on_device ? coding(own.compression, all.kind, c.a.what, bytes) : coding();
-  if (!config().explain) return agreed{&s, all, how, bytes};
+  const coding how = all.on_device ? coding(b.compression, all.kind, c.a.what, bytes) : coding();
+  trials* const tried = c.blocks && !how && is_tried(c.a.what, bytes) ? &known.tried : nullptr;
+  if (tried && stages(c, s, *tried, b.best)) return agreed{.tried = tried, .staged = true};
+  const agreed way{.at = &s, .all = all, .how = how, .bytes = bytes, .tried = tried};
+  if (!config().explain) return way;
   char text[160];
   std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
                 s.among.nodes.size(), s.among.rails,
                 all.on_device ? "" : ", in host memory: some rank has no other");
   explain(c, s, text);
-  return agreed{&s, all, how, bytes};
+  return way;
 }
 
 /// `s` and `known` are null where there was no memory for them.
 result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known) noexcept {
-  ballot own;
-  if (s && known) own = ballot_of(c, *s);
-  const result<terms> all = count(comm, own);
-  if (all) return decide(c, *s, *known, own, *all);
-  if (all.error() != status::invalid_argument) return all.error();
+  ballot b;
+  if (s && known) b = ballot_of(c, *s, *known);
+  const status counted = count(comm, b);
+  if (!failed(counted)) return decide(c, *s, *known, b);
+  if (counted != status::invalid_argument) return counted;
   s->refused = true;
   TELPHER_WARN("ranks have different compression: collectives between nodes are staged");
   return status::not_supported;
@@ -159,23 +155,25 @@ void take_back(site* s, site::record* known) noexcept {
 }  // namespace
 
 bool worthwhile(operation what, std::uint64_t bytes) noexcept {
-  static const auto limits = [] {
-    std::array<std::uint64_t, operation_count> least;
-    least.fill(never);
-    for (const row& r : rows) least[static_cast<std::size_t>(r.what)] = least_bytes(r);
-    return least;
-  }();
-  const std::uint64_t least = limits[static_cast<std::size_t>(what)];
-  return least != never && bytes >= least;
+  const limits& l = limits_of(what);
+  return bytes >= std::min(l.tried_from, l.least_bytes);
+}
+
+bool goes_untried(operation what, std::uint64_t bytes, const site* s) noexcept {
+  if (s && is_tried(what, bytes))
+    if (const auto found = s->of_calls.find(class_of(what, bytes)); found != s->of_calls.end())
+      if (const auto chosen = found->second.tried.chosen()) return *chosen == trials::way::schedule;
+  return bytes >= limits_of(what).least_bytes;
 }
 
 bool adapts(operation what, std::uint64_t bytes) noexcept {
-  return same_at_all(what) && fits_the_host(bytes);
+  return same_at_all(what) && fits_the_host(bytes) && !is_tried(what, bytes);
 }
 
 bool any_worthwhile() noexcept {
-  return std::any_of(std::begin(rows), std::end(rows),
-                     [](const row& r) { return worthwhile(r.what, any_size); });
+  for (std::size_t i = 0; i < operation_count; ++i)
+    if (worthwhile(static_cast<operation>(i), any_size)) return true;
+  return false;
 }
 
 bool spans_nodes(MPI_Comm comm) noexcept {
@@ -186,15 +184,15 @@ bool spans_nodes(MPI_Comm comm) noexcept {
 // Only the first call takes memory for the site and the record, and that one votes in any case.
 result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
                      std::uint64_t bytes) noexcept {
-  const voted c{name, a, bytes, adapts(a.what, bytes)};
+  const voted c{name, a, bytes, adapts(a.what, bytes), true};
   site* s = nullptr;
   site::record* known = nullptr;
-  const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
   static_cast<void>(has_memory_for([&] {
     s = &site_of(comm);
-    known = &s->of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
+    known = &s->of_calls[class_of(a.what, bytes)];
   }));
   if (s && s->refused) return status::not_supported;
+  if (known && known->tried.chosen() == trials::way::staged) return status::not_supported;
   // Earlier non-blocking calls may still make the room, or plans that the ballot tells of.
   if (s) s->settle(name, false);
   if (reduces_otherwise(a))
@@ -204,13 +202,13 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     if (c.adapts && s->room && s->room->made() &&
         !(known->coded && bytes >= config().compression_threshold)) {
       if (a.no_memory) return --known->calls, status::out_of_memory;  // without a vote
-      return agreed{s, known_terms(a, bytes), {}, bytes};
+      return agreed{.at = s, .all = known_terms(a, bytes), .bytes = bytes};
     }
   }
   copies packed = c.adapts ? nullptr : pack(a);
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);
-  if (!way) return way;
+  if (!way || way->staged) return way;
   way->packed = std::move(packed);
   equip(*way->at->room, *way, a.where);
   return way;
@@ -223,7 +221,7 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
   if (s && s->refused) return status::not_supported;
   if (s) s->settle(name, false);
   site::record unknown;
-  auto way = vote(comm, {name, a, bytes, false}, s, &unknown);
+  auto way = vote(comm, {name, a, bytes, false, false}, s, &unknown);
   if (way.error() == status::out_of_memory) take_back(s, nullptr);
   if (way) way->how = {};
   return way;

@@ -11,6 +11,9 @@
 // - Other calls (on the devices, compressed, allgatherv, alltoallv): a vote each time. If some rank
 //   cannot take part, all ranks stage the call. If no rank has device memory, it is the host MPI's.
 //
+// Where it is not known which way is the faster, the first calls that vote go both ways in turn
+// (trials.hpp). Once staging has been found to be faster, a class votes no more.
+//
 // A vote in which some rank has no memory for it counts for nothing: all ranks return that error,
 // and the next call votes again.
 //
@@ -30,19 +33,25 @@ namespace telpher::coll::between {
 
 /// A call that runs between nodes, and what all ranks know of it.
 struct agreed {
-  site* at;
-  terms all;
-  coding how;
-  std::uint64_t bytes;  // of the longest vector
-  copies packed{};      // of buffers that have gaps at this rank
+  site* at = nullptr;
+  terms all{};
+  coding how{};
+  std::uint64_t bytes = 0;  // of the longest vector
+  copies packed{};          // of buffers that have gaps at this rank
+  trials* tried = nullptr;  // where both ways are: gets the time that the call takes
+  bool staged = false;      // to be: then there is nothing else here but `tried`
 };
 
 /// Stands for any size.
 constexpr std::uint64_t any_size = ~std::uint64_t{0} - 1;
 
-/// Whether calls of so many bytes can go between nodes at all. Cheap, because every collective of
-/// every program asks.
+/// Whether blocking calls of so many bytes can go between nodes at all. Cheap, because every
+/// collective of every program asks.
 bool worthwhile(operation what, std::uint64_t bytes) noexcept;
+
+/// Whether non-blocking and persistent calls do, which are not tried: by the table, or, if `s` is
+/// given, as its blocking calls have been seen to be faster. The same at all ranks.
+bool goes_untried(operation what, std::uint64_t bytes, const site* s) noexcept;
 
 /// Whether blocking calls of so many bytes run in host memory whatever memory and types a rank has:
 /// each fits its own buffers to the schedule. They are read without gaps.

@@ -7,6 +7,7 @@
 #include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/program.hpp"
+#include "coll/operation_list.hpp"
 #include "kernel/kernel.hpp"
 
 namespace telpher::coll::exchange {
@@ -185,38 +186,17 @@ choice by_library() {
   return {.by = transport::vendor, .blocks = 0};
 }
 
-/// Takes the next "operation=algorithm" off a list.
-std::string_view next_entry(std::string_view& list) noexcept {
-  const std::string_view entry = list.substr(0, list.find(','));
-  list.remove_prefix(std::min(list.size(), entry.size() + 1));
-  return entry;
-}
-
 }  // namespace
 
 std::string_view forced_algorithm(operation what) noexcept {
-  std::string_view list = config().coll_algorithm;
-  const std::string_view name = to_string(what);
-  while (!list.empty()) {
-    const std::string_view entry = next_entry(list);
-    if (entry.size() > name.size() && entry.substr(0, name.size()) == name &&
-        entry[name.size()] == '=')
-      return entry.substr(name.size() + 1);
-  }
-  return {};
+  return listed(config().coll_algorithm, what);
 }
 
 std::string_view unknown_algorithm(std::string_view list) noexcept {
-  while (!list.empty()) {
-    const std::string_view entry = next_entry(list);
-    const std::size_t sign = std::min(entry.find('='), entry.size());
-    operation what{};
-    const bool operation_known = from_string(std::string(entry.substr(0, sign)).c_str(), what);
-    const std::string_view name = entry.substr(std::min(sign + 1, entry.size()));
-    const bool of_nodes = name == "staged" || name == "two_level";  // coll/between/ways.cpp
-    if (!operation_known || !(of_nodes || find_algorithm(what, name))) return entry;
-  }
-  return {};
+  return first_wrong(list, [](operation what, std::string_view name) {
+    const bool of_nodes = name == "staged" || name == "two_level";  // coll/between/limits.cpp
+    return of_nodes || find_algorithm(what, name);
+  });
 }
 
 path::kind kind_of(transport t) noexcept {

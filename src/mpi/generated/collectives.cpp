@@ -20,11 +20,12 @@ extern "C" {
                                         MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Bcast", comm,
                                          coll::exchange::bcast(buffer, count, datatype, root),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Bcast", comm);
+  coll::host_collective call("MPI_Bcast", comm, time);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -189,12 +190,13 @@ TELPHER_MPI(Scatterv,
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allgather", comm,
                                          coll::exchange::allgather(sendbuf, sendcount, sendtype,
                                                                    recvbuf, recvcount, recvtype),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgather", comm);
+  coll::host_collective call("MPI_Allgather", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -221,12 +223,13 @@ TELPHER_MPI(Allgather,
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allgatherv", comm,
                                          coll::exchange::allgatherv(sendbuf, sendcount, sendtype,
                                                                     recvbuf, recvcounts, displs,
-                                                                    recvtype), &code))
+                                                                    recvtype), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgatherv", comm);
+  coll::host_collective call("MPI_Allgatherv", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -252,12 +255,13 @@ TELPHER_MPI(Allgatherv,
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Alltoall", comm,
                                          coll::exchange::alltoall(sendbuf, sendcount, sendtype,
                                                                   recvbuf, recvcount, recvtype),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Alltoall", comm);
+  coll::host_collective call("MPI_Alltoall", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -285,12 +289,14 @@ TELPHER_MPI(Alltoall,
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Alltoallv", comm,
                                          coll::exchange::alltoallv(sendbuf, sendcounts, sdispls,
                                                                    sendtype, recvbuf, recvcounts,
-                                                                   rdispls, recvtype), &code))
+                                                                   rdispls, recvtype), &code,
+                                         &time))
     return code;
-  coll::host_collective call("MPI_Alltoallv", comm);
+  coll::host_collective call("MPI_Alltoallv", comm, time);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {
@@ -346,11 +352,12 @@ TELPHER_MPI(Alltoallw,
                                           int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Bcast_c", comm,
                                          coll::exchange::bcast(buffer, count, datatype, root),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Bcast_c", comm);
+  coll::host_collective call("MPI_Bcast_c", comm, time);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -521,12 +528,13 @@ TELPHER_MPI(Scatterv_c,
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allgather_c", comm,
                                          coll::exchange::allgather(sendbuf, sendcount, sendtype,
                                                                    recvbuf, recvcount, recvtype),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgather_c", comm);
+  coll::host_collective call("MPI_Allgather_c", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -554,12 +562,13 @@ TELPHER_MPI(Allgather_c,
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allgatherv_c", comm,
                                          coll::exchange::allgatherv(sendbuf, sendcount, sendtype,
                                                                     recvbuf, recvcounts, displs,
-                                                                    recvtype), &code))
+                                                                    recvtype), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgatherv_c", comm);
+  coll::host_collective call("MPI_Allgatherv_c", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -588,12 +597,13 @@ TELPHER_MPI(Allgatherv_c,
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Alltoall_c", comm,
                                          coll::exchange::alltoall(sendbuf, sendcount, sendtype,
                                                                   recvbuf, recvcount, recvtype),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Alltoall_c", comm);
+  coll::host_collective call("MPI_Alltoall_c", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -621,12 +631,14 @@ TELPHER_MPI(Alltoall_c,
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Alltoallv_c", comm,
                                          coll::exchange::alltoallv(sendbuf, sendcounts, sdispls,
                                                                    sendtype, recvbuf, recvcounts,
-                                                                   rdispls, recvtype), &code))
+                                                                   rdispls, recvtype), &code,
+                                         &time))
     return code;
-  coll::host_collective call("MPI_Alltoallv_c", comm);
+  coll::host_collective call("MPI_Alltoallv_c", comm, time);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {

@@ -20,11 +20,12 @@ extern "C" {
                                          MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce", comm,
                                          coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
-                                                                op, root), &code))
+                                                                op, root), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce", comm);
+  coll::host_collective call("MPI_Reduce", comm, time);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -45,11 +46,12 @@ TELPHER_MPI(Reduce,
                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allreduce", comm,
                                          coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                   datatype, op), &code))
+                                                                   datatype, op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allreduce", comm);
+  coll::host_collective call("MPI_Allreduce", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
@@ -85,12 +87,13 @@ TELPHER_MPI(Reduce_local,
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_block", comm,
                                          coll::exchange::reduce_scatter_block(sendbuf, recvbuf,
                                                                               recvcount, datatype,
-                                                                              op), &code))
+                                                                              op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_block", comm);
+  coll::host_collective call("MPI_Reduce_scatter_block", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -116,12 +119,13 @@ TELPHER_MPI(Reduce_scatter_block,
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce_scatter", comm,
                                          coll::exchange::reduce_scatter(sendbuf, recvbuf,
                                                                         recvcounts, datatype, op),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter", comm);
+  coll::host_collective call("MPI_Reduce_scatter", comm, time);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,
@@ -197,11 +201,12 @@ TELPHER_MPI(Exscan,
                                            MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce_c", comm,
                                          coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
-                                                                op, root), &code))
+                                                                op, root), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_c", comm);
+  coll::host_collective call("MPI_Reduce_c", comm, time);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -222,11 +227,12 @@ TELPHER_MPI(Reduce_c,
                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Allreduce_c", comm,
                                          coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                   datatype, op), &code))
+                                                                   datatype, op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allreduce_c", comm);
+  coll::host_collective call("MPI_Allreduce_c", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
@@ -262,12 +268,13 @@ TELPHER_MPI(Reduce_local_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_block_c", comm,
                                          coll::exchange::reduce_scatter_block(sendbuf, recvbuf,
                                                                               recvcount, datatype,
-                                                                              op), &code))
+                                                                              op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_block_c", comm);
+  coll::host_collective call("MPI_Reduce_scatter_block_c", comm, time);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -294,12 +301,13 @@ TELPHER_MPI(Reduce_scatter_block_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  coll::stopwatch time;
   if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_c", comm,
                                          coll::exchange::reduce_scatter(sendbuf, recvbuf,
                                                                         recvcounts, datatype, op),
-                                         &code))
+                                         &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_c", comm);
+  coll::host_collective call("MPI_Reduce_scatter_c", comm, time);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
 from telpher import tables  # noqa: E402
 from telpher import tune_choices as tune  # noqa: E402
+from telpher import tune_nodes  # noqa: E402
 
 ABI, MPIRUN = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
 BUILD = os.environ["BUILD"]
@@ -114,6 +115,23 @@ class Decisions(unittest.TestCase):
         self.assertTrue(trial.confirms_bound(("allreduce",), [1, 2]))
         self.assertFalse(trial.confirms_bound(("allreduce",), [2, 4]))
         self.assertFalse(trial.confirms_bound(("allreduce", "bw"), [1]))  # one was not measured
+
+    def between_nodes(self, schedules: dict, staged: dict) -> dict:
+        """The limits of tests by the times of sizes, with three ranks."""
+        pair = tune_nodes.variants_of(3, tuple(staged))
+        for one, times in zip(pair, (schedules, staged), strict=True):
+            one.rounds = [{(test, size): us for test, of in times.items() for size, us in of.items()}]
+        return tune_nodes.limits(pair, [1, 2, 4], 0.05)
+
+    def test_limits_between_nodes(self):
+        found = self.between_nodes({"allreduce": {1: 9, 2: 4, 4: 4}, "allgather": {1: 9, 2: 9, 4: 4},
+                                    "bcast": {1: 9, 2: 9, 4: 4.99}, "reduce": {1: 1, 2: 1, 4: 1}},
+                                   {test: {1: 5, 2: 5, 4: 5} for test in ("allreduce", "allgather", "bcast", "reduce")})
+        self.assertEqual(found, {"allreduce": 2, "allgather": 12, "bcast": tune_nodes.NEVER, "reduce": 1})
+        self.assertEqual(tune_nodes.setting(found), "allreduce=2,allgather=12,bcast=never,reduce=1")
+
+    def test_what_did_not_go_between_nodes_says_nothing(self):
+        self.assertEqual(self.between_nodes({}, {"allreduce": {1: 5, 2: 5, 4: 5}}), {})
 
     def test_the_median_of_rounds_counts(self):
         one = tune.Variant("x", 2, ("bw",), {}, (), [{("bw", 1): us} for us in (9, 1, 2)])
@@ -225,6 +243,25 @@ class Tables(unittest.TestCase):
                            r"|VENDOR_CHOICE\(\w+, unlimited, 2\))")
         self.assertEqual([line for line in printed if not known.fullmatch(line)], [])
         self.assertTrue(any(line.startswith("TELPHER_ENQUEUED_CHOICE(allreduce, ") for line in printed))
+
+    def test_limits_between_nodes(self):
+        file = self.home / "nodes.table"
+        line = ["tune", "--json", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64,2m", "--rounds", "1",
+                "--min-time", "0.002", "--forms", "nodes", "--only", "allreduce,bcast", "-o", str(file)]
+        said = self.telpher(*line, TELPHER_TEST_PRETENDED_NODES="2")
+        found = json.loads(said.stdout)["settings"]["coll_between"]
+        self.assertRegex(found, r"^allreduce=(\d+|never),bcast=(\d+|never)$")
+        self.assertIn(f"set coll_between {found}", file.read_text())
+        said = self.telpher(*line)
+        self.assertEqual(json.loads(said.stdout)["settings"], {})
+        self.assertIn("no call went between nodes", said.stderr)
+
+    def test_limits_between_nodes_are_used(self):
+        table = self.file("limits", self.machine, [], {"coll_between": "allreduce=64,bcast=never"})
+        said = self.telpher("bench", "--mpi", ABI, "--backend", "emu", "--explain", "allreduce,bcast", *QUICK, "-s",
+                            "64,2m", TELPHER_TABLE=table, TELPHER_TEST_PRETENDED_NODES="2")
+        ways = [row.split()[-2] for row in said.stdout.splitlines() if row[:1].isdigit()]
+        self.assertEqual(ways, ["coll_levels", "coll_levels", "coll_staged", "coll_staged"])
 
     def test_what_leaves_calls_to_the_built_in_table_cannot_take_its_place(self):
         file = self.file("part", self.machine, [("allreduce", 0, 2, "builtin", "")], {})

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From which sizes on calls between nodes go by schedules: as TELPHER_COLL_ALGORITHM asks, else by
+// TELPHER_COLL_BETWEEN, which a tuned table may set, else by ways.def.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "coll/schedule/problem.hpp"
+
+namespace telpher::coll::between {
+
+/// Bytes of the longest vector. Blocking calls from `tried_from` on are tried (trials.hpp), all
+/// others go by a schedule from `least_bytes` on.
+struct limits {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t tried_from = never, least_bytes = never;
+};
+const limits& limits_of(operation what) noexcept;
+
+/// The first entry of a TELPHER_COLL_BETWEEN that is none; "" if all are right.
+std::string_view wrong_limit(std::string_view list);
+
+}  // namespace telpher::coll::between
