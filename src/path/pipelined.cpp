@@ -140,13 +140,12 @@ status pipelined_send::fill() noexcept {
   return status::ok;
 }
 
-// Passes the blocks that are in host memory to the host MPI.
+// Passes the blocks that are in host memory to the host MPI. The first one needs no answer.
 status pipelined_send::launch() noexcept {
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
   copied_ = *finished;
-  if (!asked_ && !pushes_) return status::ok;
-  for (; sent_ < copied_; ++sent_) {
+  for (; sent_ < copied_ && may_leave(); ++sent_) {
     flying_.push_back(std::move(filling_.front()));
     filling_.pop_front();
     flight& f = flying_.back();

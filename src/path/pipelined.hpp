@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pipelined: between nodes. The receiver answers the ticket with a small reply on the private
 // communicator. Then the blocks of the plan travel there, from pinned blocks to pinned blocks, with
-// the tag that belongs to the ticket's reply tag. Copies at both ends overlap with them. The sender
-// copies its first block to the host while the ticket and the reply are in flight. Where
-// the program's buffer has gaps, kernels pack blocks into the pinned ones, and unpack them out of
-// them.
+// the tag that belongs to the ticket's reply tag. Copies at both ends overlap with them. Where the
+// program's buffer has gaps, kernels pack blocks into the pinned ones, and unpack them out of them.
+//
+// The first block does not wait for the reply: the sender copies it to the host while the ticket is
+// in flight, and sends it then, so a network with a long way costs a short message one way less. A
+// block whose receiver is late waits in its host MPI, as any message does. Few messages may have
+// such blocks at a time; those of others wait.
 //
 // A sender that must not wait (its receiver is silent, or the sender is about to block in the host
 // MPI) pushes: it copies the rest to host memory and sends every block as soon as it is there,
@@ -81,8 +84,13 @@ class pipelined_send final : public transfer {
   bool pushes() const noexcept { return pushes_; }
   /// The host MPI has all blocks, or the mover needs no more polls: the transfer does not need us.
   bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
-  /// All bytes are in host memory, or never will be (outcome()): the send buffer may be reused.
-  bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
+  /// Blocks that will be sent are on their way to host memory.
+  bool copying() const noexcept { return pushes_ ? copied_ < plan_.count() : !filling_.empty(); }
+  /// The host MPI has all blocks, so the send buffer may be reused; or there is nothing to send any
+  /// more (outcome()).
+  bool handed_over() const noexcept { return !mover_ && all_sent(); }
+  /// It is done with them: it would have completed a send of host memory.
+  bool delivered() const noexcept { return handed_over() && flying_.empty(); }
   status outcome() const noexcept { return outcome_; }
   /// The payload cannot be sent. The remaining blocks are sent empty, which tells the receiver.
   void fail(status why) noexcept;
@@ -106,6 +114,7 @@ class pipelined_send final : public transfer {
   status poll_mover() noexcept;
   std::size_t room() const noexcept;
   status fill() noexcept;
+  bool may_leave() const noexcept { return asked_ || pushes_ || sent_ == 0; }
   status launch() noexcept;
   status feed() noexcept;
   status reap() noexcept;

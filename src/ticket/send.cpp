@@ -51,7 +51,12 @@ bool send::undeliverable() noexcept {
   return carrier_ != MPI_REQUEST_NULL && carrier_gone() && host_error_ != MPI_SUCCESS;
 }
 
+// What has left stays until the end of the job, where all ranks count it (unasked_messages).
 void send::withdraw() noexcept {
+  if (remote_ && remote_->unasked_messages() > 0) {
+    remote_->fail(status::host_mpi_error);
+    return complete(status::host_mpi_error);
+  }
   if (on_node()) {
     if (!cell_->take(use_.epoch, slot_state::staging)) return;
     cell_->set(use_.epoch, slot_state::refused);
@@ -255,10 +260,13 @@ void send::advance_off_node() noexcept {
   if (!remote_->asked() && !remote_->pushes()) consider_push();
 }
 
-// The program may go away once a send is complete, and call MPI no more for long. So the host MPI
-// has all blocks by then: a copy in our memory alone would let the receiver wait for this rank.
+// The program may go away once a send is complete, and call MPI no more for long. A block that the
+// host MPI only has may still need this process: over TCP the receiver would wait for it. But a
+// receiver that does not answer may be blocked in the host MPI, and wait there for this rank. Then
+// it is enough that the host MPI has all blocks.
 bool send::bytes_safe() const noexcept {
-  return remote_->copied() && remote_->all_sent();
+  const bool silent = remote_->pushes() && !remote_->asked();
+  return silent ? remote_->handed_over() : remote_->delivered();
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
@@ -293,7 +301,7 @@ void send::hasten() noexcept {
 
 bool send::copying() const noexcept {
   if (retired_) return false;
-  return on_node() ? transfer_ != nullptr : remote_ && remote_->pushes() && !remote_->copied();
+  return on_node() ? transfer_ != nullptr : remote_ && remote_->copying();
 }
 
 // A receiver that has taken our messages by itself so far may still be unable to open the memory of
