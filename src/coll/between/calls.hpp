@@ -46,6 +46,7 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
   return run_blocking(name, comm, d.read(ranks, rank, may), *bytes, code, staged);
 }
 
+/// The same of a call that is not tried.
 template <class Described>
 std::optional<std::uint64_t> bytes_untried(const Described& d, int ranks, const site* s) noexcept {
   if (!goes_untried(d.what, any_size, nullptr)) return std::nullopt;
