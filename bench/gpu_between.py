@@ -158,7 +158,8 @@ def ways(session: Session) -> str:
     for abi in session.abis():
         ways_over(session, runs, abi, 2, host_name(abi, TCP[abi]), TCP[abi])
         ways_over(session, runs, abi, 2, abi, {})
-    ways_over(session, runs, abi, 4, abi, {})
+    last = session.abis()[-1]
+    ways_over(session, runs, last, 4, last, {})
     if session.options.ucx and session.options.backend == "cuda":
         more = {"over": peer_environments(session)["ucx"], "TELPHER_DIRECT": "on"}
         ways_over(session, runs, "ompi", 2, "ompi, which gets device memory", more)

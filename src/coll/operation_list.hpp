@@ -6,25 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "coll/schedule/problem.hpp"
 
 namespace telpher::coll {
 
-/// Takes the next "operation=value" off a list.
-inline std::string_view next_entry(std::string_view& list) noexcept {
-  const std::string_view entry = list.substr(0, list.find(','));
-  list.remove_prefix(std::min(list.size(), entry.size() + 1));
-  return entry;
-}
-
 /// What a list says for an operation, or "".
 inline std::string_view listed(std::string_view list, operation what) noexcept {
   const std::string_view name = to_string(what);
-  while (!list.empty()) {
-    const std::string_view entry = next_entry(list);
+  for (std::string_view entry; take_part(list, entry, ',');)
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
       return entry.substr(name.size() + 1);
-  }
   return {};
 }
 
@@ -32,8 +24,7 @@ inline std::string_view listed(std::string_view list, operation what) noexcept {
 /// "" if all are right.
 template <class IsValue>
 std::string_view first_wrong(std::string_view list, const IsValue& is_value) {
-  while (!list.empty()) {
-    const std::string_view entry = next_entry(list);
+  for (std::string_view entry; take_part(list, entry, ',');) {
     const std::size_t sign = std::min(entry.find('='), entry.size());
     operation what{};
     if (!from_string(std::string(entry.substr(0, sign)).c_str(), what) ||

@@ -49,7 +49,6 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
 /// The same of a call that is not tried.
 template <class Described>
 std::optional<std::uint64_t> bytes_untried(const Described& d, int ranks, const site* s) noexcept {
-  if (!goes_untried(d.what, any_size, nullptr)) return std::nullopt;
   return bytes_between(d, ranks, [&](std::uint64_t b) { return goes_untried(d.what, b, s); });
 }
 
@@ -59,7 +58,7 @@ started start(const char* name, site& s, exchange::arguments&& a, host_form&& ho
 /// (prepare), or since an earlier blocking call. All ranks know both, so all decide alike.
 template <class Described, class Host>
 started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
-  if (!worthwhile(d.what, any_size)) return started(nullptr);
+  if (!goes_untried(d.what, any_size, nullptr)) return started(nullptr);
   site* const s = begun_site(comm);
   if (!s || !bytes_untried(d, s->among.ranks, s)) return started(nullptr);
   exchange::arguments a =
@@ -82,7 +81,7 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
 template <class Described>
 std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
                                               const Described& d) noexcept {
-  if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
+  if (!goes_untried(d.what, any_size, nullptr) || !spans_nodes(comm)) return nullptr;
   const auto [ranks, rank] = host_mpi::place_in(comm);
   const auto bytes = bytes_untried(d, ranks, begun_site(comm));
   return bytes ? make_rounds(name, comm, d.read(ranks, rank, exchange::takes::both), *bytes)
