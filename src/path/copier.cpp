@@ -232,7 +232,8 @@ status copier::copy_by_linger(copy_job& job) noexcept {
 
 bool copier::wants_linger(const copy_job& job) noexcept {
   if (job.engine_only || !allowed(kind::linger) || !linger_sizes.holds(job.bytes)) return false;
-  return (forced() == kind::linger && config().linger != "off") || burst_.goes_on(where_);
+  return (forced() == kind::linger && config().linger != "off") ||
+         (burst_.goes_on(where_) && burst_.pays(linger_.served()));
 }
 
 void copier::start_engine(copy_job& job) noexcept {

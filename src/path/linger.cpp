@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "path/linger.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -54,6 +55,17 @@ bool burst::goes_on(const memory::place& where) noexcept {
   return since_us < longest_gap_us();
 }
 
+bool burst::pays(std::uint32_t served) noexcept {
+  if (served > 1 || config().linger == "on") {
+    to_pass_over_ = 0;
+    return true;
+  }
+  if (passed_over_ < to_pass_over_) return ++passed_over_, false;
+  passed_over_ = 0;
+  to_pass_over_ = std::min(2 * to_pass_over_ + 1, most_passed_over);
+  return true;
+}
+
 void burst::permit(bool permitted) noexcept {
   permitted_here = permitted;
 }
@@ -85,7 +97,13 @@ status lingering_copier::launch(std::uint32_t first) noexcept {
   stream_ = *s;
   watch_.begin();
   running_ = true;
+  first_ = first;
   return status::ok;
+}
+
+std::uint32_t lingering_copier::served() const noexcept {
+  const std::uint32_t gone = running_ ? load(gone_) : 0;
+  return gone == 0 ? depth : gone - first_;
 }
 
 result<std::uint32_t> lingering_copier::submit(void* to, const void* from, std::size_t bytes,

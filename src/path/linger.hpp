@@ -25,11 +25,20 @@ class burst {
   /// program wait for us). So the first piece after a pause does not use such a kernel. Never true
   /// if another rank uses the device too, unless the setting is on.
   bool goes_on(const memory::place& where) noexcept;
+  /// To be called before a piece that would be given to such a kernel; `served`: how many the last
+  /// one took. False after kernels that left with the one piece for which they were launched: for
+  /// one piece more after each of these. (Messages of a slow network come one by one, and so do
+  /// those of programs that compute in between: there a launch takes longer than a copy, and the
+  /// kernel holds up a program that waits for its device.)
+  bool pays(std::uint32_t served) noexcept;
   /// Permits or forbids kernels that stay, for all devices.
   static void permit(bool permitted) noexcept;
 
  private:
+  static constexpr std::uint32_t most_passed_over = 63;
+
   std::uint64_t last_ns_ = 0;
+  std::uint32_t passed_over_ = 0, to_pass_over_ = 0;
 };
 
 class lingering_copier {
@@ -42,6 +51,8 @@ class lingering_copier {
   result<std::uint32_t> submit(void* to, const void* from, std::size_t bytes,
                                bool near = false) noexcept;
   status poll(std::uint32_t sequence) noexcept;
+  /// How many copies the last kernel took. More than one while it is there, or if there was none.
+  std::uint32_t served() const noexcept;
 
  private:
   status prepare() noexcept;
@@ -54,8 +65,9 @@ class lingering_copier {
   kernel::linger_command* mailbox_ = nullptr;
   std::uint32_t* done_ = nullptr;
   std::uint32_t* gone_ = nullptr;
-  std::uint32_t next_ = 1;  // number of the next command; 0 is never used
-  bool running_ = false;    // launched, and not seen to have left
+  std::uint32_t next_ = 1;   // number of the next command; 0 is never used
+  bool running_ = false;     // launched, and not seen to have failed
+  std::uint32_t first_ = 0;  // the first command of the last launch
   device::stream stream_{};
   kernel_watch watch_;
   status broken_ = status::ok;

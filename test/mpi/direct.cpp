@@ -12,7 +12,7 @@ std::string_view last_path() {
   return ask ? ask() : "none";
 }
 
-constexpr std::size_t sizes[] = {20000, 100000, 3000001};  // more than TELPHER_RAW_LIMIT
+constexpr std::size_t sizes[] = {70000, 100000, 3000001};  // more than TELPHER_RAW_LIMIT
 
 void exchange(suite& s, kind from, kind to, std::size_t bytes) {
   const int peer = s.rank ^ 1;

@@ -91,7 +91,34 @@ TEST_CASE(a_copier_that_has_left_is_launched_again_with_the_next_command) {
     const auto its_stream = memory::stream(where(), memory::stream_role::linger);
     REQUIRE(its_stream.has_value());
     CHECK_EQ(where().owner->synchronise(*its_stream), status::ok);  // it has left
+    CHECK_EQ(copier.served(), 1);
   }
+}
+
+TEST_CASE(a_copier_that_is_there_may_serve_more) {
+  const emulated::allocation m(4096);
+  const scoped_settings long_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=10ms"});
+  path::lingering_copier copier(where());
+  CHECK(copier.served() > 1);  // there was none
+  const auto one = copier.submit(m.data(), m.data() + 2048, 64);
+  const auto other = copier.submit(m.data(), m.data() + 2048, 64);
+  REQUIRE(one.has_value() && other.has_value());
+  CHECK_EQ(ends([&] { return copier.poll(*other); }), status::ok);
+  CHECK(copier.served() > 1);
+}
+
+TEST_CASE(kernels_that_left_after_one_piece_are_launched_less_and_less_often) {
+  path::burst pieces;
+  const auto passed_over = [&] {
+    int n = 0;
+    while (!pieces.pays(1)) ++n;
+    return n;
+  };
+  for (const int n : {0, 1, 3, 7, 15, 31, 63, 63}) CHECK_EQ(passed_over(), n);
+  CHECK(pieces.pays(2));  // one was worth it
+  for (const int n : {0, 1, 3}) CHECK_EQ(passed_over(), n);
+  const scoped_settings always({"TELPHER_LINGER=on"});
+  for (int i = 0; i < 10; ++i) CHECK(pieces.pays(1));
 }
 
 TEST_CASE(a_batch_that_dies_ends_its_copies) {
