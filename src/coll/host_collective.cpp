@@ -36,6 +36,14 @@ trace::facts host_collective::traced_facts(MPI_Comm comm) noexcept {
   return f;
 }
 
+// A call of which one buffer has an image gets images for all: addresses must not meet
+// (host_images::add). What MPI_BOTTOM stands for may lie anywhere.
+bool host_collective::hands_over(const void* buffer, const plan& p) noexcept {
+  if (effect_ == effect::reduces || buffer == MPI_BOTTOM || work_) return false;
+  if (!handover_) handover_.emplace(call_, p);
+  return handover_->as_they_are();
+}
+
 void* host_collective::image_of(void* buffer, const plan& p) {
   auto work = work_ ? std::move(work_) : std::make_unique<host_images>();
   const auto image = work->add(buffer, p);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One collective call whose buffers may be device memory. The wrapper names each buffer and its
 // region and gets the address to pass to the host MPI: the buffer itself if it is host memory (no
-// region is evaluated then, and nothing is allocated), else that of a host image. Inputs are named
-// before outputs: MPI_IN_PLACE among them makes the outputs inputs too.
+// region is evaluated then, and nothing is allocated), else that of a host image, or also the
+// buffer itself, if the host MPI takes device memory (handover.hpp). Inputs are named before
+// outputs: MPI_IN_PLACE among them makes the outputs inputs too.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/trace.hpp"
+#include "coll/handover.hpp"
 #include "coll/regions.hpp"
 #include "coll/host_images.hpp"
 #include "coll/stopwatch.hpp"
@@ -19,11 +22,18 @@
 
 namespace telpher::coll {
 
+/// What a collective does with data.
+enum class effect { moves, reduces };
+
 class host_collective {
  public:
   /// `time`: of a blocking call, until its outputs are there.
-  host_collective(const char* call, MPI_Comm comm, const stopwatch& time = {}) noexcept
-      : traced_(call, [&] { return traced_facts(comm); }), call_(call), group_(comm), time_(time) {}
+  host_collective(const char* call, MPI_Comm comm, effect does, const stopwatch& time = {}) noexcept
+      : traced_(call, [&] { return traced_facts(comm); }),
+        call_(call),
+        group_(comm),
+        effect_(does),
+        time_(time) {}
   host_collective(const host_collective&) = delete;
   host_collective& operator=(const host_collective&) = delete;
 
@@ -49,18 +59,18 @@ class host_collective {
   /// A blocking call: `f` calls the host MPI and returns its code.
   template <class F>
   int run(F&& f) noexcept {
-    if (plain()) [[likely]] {
-      ticket::blocking_call blocked;
-      return f();
-    }
-    if (const int code = copy_in(); code != MPI_SUCCESS) return code;
+    const bool images = !plain();
+    if (images) [[unlikely]]
+      if (const int code = copy_in(); code != MPI_SUCCESS) return code;
     const int code = [&] {
       ticket::blocking_call blocked;
       return f();
     }();
     if (code != MPI_SUCCESS) return code;
-    const int copied = copy_out();
+    const int copied = images ? copy_out() : MPI_SUCCESS;
     time_.stop();
+    if (handover_) [[unlikely]]
+      handover_->end();
     return copied;
   }
 
@@ -113,7 +123,7 @@ class host_collective {
     try {
       plan p{.segments = {}, .copy_in = d.copy_in, .copy_out = d.copy_out};
       evaluate(p);
-      if (p.segments.empty()) return buffer;
+      if (p.segments.empty() || hands_over(buffer, p)) return buffer;
       return image_of(buffer, p);
     } catch (const std::bad_alloc&) {
       failure_ = status::out_of_memory;
@@ -121,6 +131,7 @@ class host_collective {
     }
   }
 
+  bool hands_over(const void* buffer, const plan& p) noexcept;
   void* image_of(void* buffer, const plan& p);
   int copy_in() noexcept;
   int copy_out() noexcept;
@@ -132,9 +143,11 @@ class host_collective {
   trace::span traced_;
   const char* call_;
   group group_;
+  effect effect_;
   bool in_place_ = false;
   status failure_ = status::ok;
   stopwatch time_;
+  std::optional<handover> handover_;  // from the first buffer on that is device memory
   std::unique_ptr<host_images> work_;
 };
 

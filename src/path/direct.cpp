@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "path/direct.hpp"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/lasting.hpp"
@@ -21,9 +23,15 @@ enum permission : int { no = 0, measured = 1, always = 2 };
 
 struct state {
   permission permitted = no;
-  measured_choice choice;
+  bool host_says_so = false;
+  std::array<measured_choice, 3> by_size;  // of a byte's cost
 };
 lasting<state> the_state;
+
+measured_choice& choice_for(std::size_t bytes) noexcept {
+  constexpr std::size_t medium = std::size_t{64} << 10, large = std::size_t{1} << 20;
+  return the_state->by_size[bytes < medium ? 0 : bytes < large ? 1 : 2];
+}
 
 // Asks the program's MPI: MPICH and its descendants by a device type, Open MPI by name.
 bool host_takes(const char* query, int mpich_type) noexcept {
@@ -44,24 +52,28 @@ bool host_takes(device::vendor v) noexcept {
     case device::vendor::hip:
       return host_takes("MPIX_Query_rocm_support", 2);
     case device::vendor::emu:
+      return config().test_emu_cpu_access;
     case device::vendor::none:
       break;
   }
   return false;
 }
 
-permission own_permission() noexcept {
+bool host_takes_all() noexcept {
+  const auto& all = device::backends();
+  return std::all_of(all.begin(), all.end(),
+                     [](device::backend* b) { return host_takes(b->owner()); });
+}
+
+permission own_permission(bool host_says_so) noexcept {
   if (config().direct == "off") return no;
-  permission p = config().direct == "on" ? always : measured;
-  for (device::backend* b : device::backends()) {
-    if (b->owner() == device::vendor::emu) {
-      if (p == always)
-        TELPHER_WARN("TELPHER_DIRECT=on: no MPI can touch the emulated device's memory");
+  if (config().direct != "on") return host_says_so ? measured : no;
+  for (device::backend* b : device::backends())
+    if (b->owner() == device::vendor::emu && !host_says_so) {
+      TELPHER_WARN("TELPHER_DIRECT=on: no MPI can touch the emulated device's memory");
       return no;
     }
-    if (p == measured && !host_takes(b->owner())) return no;
-  }
-  return p;
+  return always;
 }
 
 class handed_over final : public mover {
@@ -94,23 +106,32 @@ class handed_over final : public mover {
 }  // namespace
 
 void direct::start(MPI_Comm control) noexcept {
-  int mine = own_permission(), all = 0;
-  if (pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, control) != MPI_SUCCESS) all = no;
-  the_state->permitted = static_cast<permission>(all);
-  if (all != no) TELPHER_DEBUG("device pointers may go to the host MPI between nodes");
+  const bool says_so = config().direct != "off" && host_takes_all();
+  int mine[2] = {own_permission(says_so), says_so}, all[2] = {};
+  if (pmpi::Allreduce(mine, all, 2, MPI_INT, MPI_MIN, control) != MPI_SUCCESS) return;
+  the_state->permitted = static_cast<permission>(all[0]);
+  the_state->host_says_so = all[1] != 0;
+  if (the_state->permitted != no)
+    TELPHER_DEBUG("device pointers may go to the host MPI between nodes");
 }
 
 bool direct::serves() noexcept {
   return the_state->permitted != no && allowed(kind::direct);
 }
 
+bool direct::host_says_so() noexcept {
+  return the_state->host_says_so;
+}
+
 bool direct::wanted(std::size_t bytes) noexcept {
   return the_state->permitted == always || forced() == kind::direct ||
-         the_state->choice.next(bytes) == measured_choice::second;
+         choice_for(bytes).next() == measured_choice::second;
 }
 
 void direct::learn(std::size_t bytes, bool by_this, std::uint64_t ns) noexcept {
-  the_state->choice.learn(bytes, by_this ? measured_choice::second : measured_choice::first, ns);
+  if (bytes == 0) return;
+  choice_for(bytes).learn(by_this ? measured_choice::second : measured_choice::first,
+                          static_cast<double>(ns) / static_cast<double>(bytes));
 }
 
 std::unique_ptr<mover> send_direct(const wire& w, const region& from) noexcept {

@@ -23,6 +23,9 @@ class direct {
   static void start(MPI_Comm control) noexcept;
   /// Whether messages may use this path.
   static bool serves() noexcept;
+  /// Whether the host MPIs of all ranks say that they take memory of their devices, so that
+  /// collectives may pass it as well (coll/handover.hpp). The same at all ranks.
+  static bool host_says_so() noexcept;
   /// The sender's choice for a message, which is asked once: not blocks but the program's buffer.
   static bool wanted(std::size_t bytes) noexcept;
   /// How long it took, by this path or in blocks.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses between two ways of moving messages by their measured cost. The first messages of a size
-// class try both in turn; later ones take the faster. The best time of a way counts, because a
-// message may also have waited for its receiver. Called under the progress lock, as all of path/.
+// Chooses between two ways of doing something by what they were measured to cost. At first both are
+// taken in turn, later the cheaper one. The least cost of a way counts, because something may also
+// have waited for a peer.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
+#include <optional>
 
 namespace telpher::path {
 
@@ -15,21 +15,33 @@ class measured_choice {
   enum way { first = 0, second = 1 };
   static constexpr int trials = 4;  // of each way
 
-  /// The way to use for a message that starts now.
-  way next(std::size_t bytes) noexcept;
-  /// Reports that a message which next() sent one way took `ns`.
-  void learn(std::size_t bytes, way w, std::uint64_t ns) noexcept;
+  /// The way to take now. The two alternate until both are known, even if that takes more than the
+  /// trials: many things may begin before the first has ended.
+  way next() noexcept {
+    if (const auto known = chosen()) return *known;
+    const way w = ways_[first].begun <= ways_[second].begun ? first : second;
+    ++ways_[w].begun;
+    return w;
+  }
+  /// What something that next() sent one way has cost.
+  void learn(way w, double cost) noexcept {
+    record& r = ways_[w];
+    r.least = r.known == 0 ? cost : std::min(r.least, cost);
+    ++r.known;
+  }
+  std::optional<way> chosen() const noexcept {
+    if (ways_[first].known < trials || ways_[second].known < trials) return std::nullopt;
+    return least(first) <= least(second) ? first : second;
+  }
+  double least(way w) const noexcept { return ways_[w].least; }
 
  private:
   struct record {
     int begun = 0;
     int known = 0;
-    double best_ns_per_byte = 0;
+    double least = 0;
   };
-  using ways = std::array<record, 2>;
-  ways& ways_for(std::size_t bytes) noexcept;
-
-  std::array<ways, 3> classes_;
+  std::array<record, 2> ways_;
 };
 
 }  // namespace telpher::path

@@ -12,9 +12,9 @@ constexpr const char* names[] = {"auto",
 #define TELPHER_PATH(name, choice, what) #name,
 #include "base/paths.def"
 #undef TELPHER_PATH
-                                 "inbox",       "coll_staged",   "coll_packed",
-                                 "coll_lines",  "coll_exchange", "coll_stepped",
-                                 "coll_vendor", "coll_levels",   "file"};
+                                 "inbox",       "coll_staged",   "coll_direct",  "coll_packed",
+                                 "coll_lines",  "coll_exchange", "coll_stepped", "coll_vendor",
+                                 "coll_levels", "file"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
 constexpr const char* descriptions[] = {

@@ -18,6 +18,7 @@ enum class kind : int {
   inbox,  // in the order of streams: a kernel puts the bytes into an inbox, another one takes them
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
+  coll_direct,    // by a GPU-aware host MPI, which gets the buffers as they are
   coll_packed,    // one kernel per rank; data and flags in the same words
   coll_lines,     // the same, in lines of 128 bytes
   coll_exchange,  // one kernel per rank that signals and waits

@@ -15,6 +15,7 @@
 #include "coll/between/plans.hpp"
 #include "coll/between/room.hpp"
 #include "coll/between/trials.hpp"
+#include "coll/handover.hpp"
 #include "host_mpi/lifetime.hpp"
 
 namespace telpher::coll::between {
@@ -38,7 +39,7 @@ struct site {
     std::uint64_t calls = 0;
     bool devices = false;  // some rank had device memory when ranks asked each other
     bool coded = false;    // compression was asked for in the last vote
-    trials tried;
+    trials tried{handover::calls_of_each()};
   };
   MPI_Comm comm;                  // none: of a channel that no other request may take over
   const host_mpi::lifetime life;  // once over, it stays, unused, until all are given back

@@ -17,16 +17,22 @@ namespace telpher::coll::between {
 class trials {
  public:
   enum class way : std::uint8_t { schedule, staged };
-  static constexpr int of_each = 3;
   /// Of each way the best time in ns; 0: none is known.
   using times = std::array<std::int64_t, 2>;
 
+  /// `of_each`: calls by each way before the choice.
+  explicit trials(int of_each = 3) noexcept : of_each_(of_each) {}
+
   /// The way of a call that begins, and counts it. `slowest`: of all ranks' best times.
   way next(const times& slowest) noexcept {
-    if (!chosen_ && begun_ == 2 * of_each) chosen_ = faster(slowest);
-    return chosen_ ? *chosen_ : static_cast<way>(begun_++ % 2);
+    if (begun_ < 2 * of_each_) return static_cast<way>(begun_++ % 2);
+    if (!known_) chosen_ = faster(slowest);
+    known_ = true;
+    return chosen_;
   }
-  std::optional<way> chosen() const noexcept { return chosen_; }
+  std::optional<way> chosen() const noexcept {
+    return known_ ? std::optional(chosen_) : std::nullopt;
+  }
 
   const times& best() const noexcept { return best_; }
   std::int64_t& best(way w) noexcept { return best_[static_cast<std::size_t>(w)]; }
@@ -37,7 +43,9 @@ class trials {
     return t[0] > 0 && (t[1] == 0 || t[0] <= t[1]) ? way::schedule : way::staged;
   }
 
-  std::optional<way> chosen_;
+  int of_each_;
+  bool known_ = false;
+  way chosen_ = way::staged;
   int begun_ = 0;
   times best_{};
 };

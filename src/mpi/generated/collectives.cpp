@@ -25,7 +25,7 @@ extern "C" {
                                          coll::exchange::bcast(buffer, count, datatype, root),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Bcast", comm, time);
+  coll::host_collective call("MPI_Bcast", comm, coll::effect::moves, time);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -53,7 +53,7 @@ TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MP
                                                                          recvcount, recvtype, root),
                                                   &code))
     return code;
-  coll::host_collective call("MPI_Gather", comm);
+  coll::host_collective call("MPI_Gather", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -88,7 +88,7 @@ TELPHER_MPI(Gather,
                                                                           recvcounts, displs,
                                                                           recvtype, root), &code))
     return code;
-  coll::host_collective call("MPI_Gatherv", comm);
+  coll::host_collective call("MPI_Gatherv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -125,7 +125,7 @@ TELPHER_MPI(Gatherv,
                                                                           recvcount, recvtype,
                                                                           root), &code))
     return code;
-  coll::host_collective call("MPI_Scatter", comm);
+  coll::host_collective call("MPI_Scatter", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                              : coll::nothing());
@@ -160,7 +160,7 @@ TELPHER_MPI(Scatter,
                                                                            recvbuf, recvcount,
                                                                            recvtype, root), &code))
     return code;
-  coll::host_collective call("MPI_Scatterv", comm);
+  coll::host_collective call("MPI_Scatterv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
                              ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -196,7 +196,7 @@ TELPHER_MPI(Scatterv,
                                                                    recvbuf, recvcount, recvtype),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgather", comm, time);
+  coll::host_collective call("MPI_Allgather", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -229,7 +229,7 @@ TELPHER_MPI(Allgather,
                                                                     recvbuf, recvcounts, displs,
                                                                     recvtype), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgatherv", comm, time);
+  coll::host_collective call("MPI_Allgatherv", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -261,7 +261,7 @@ TELPHER_MPI(Allgatherv,
                                                                   recvbuf, recvcount, recvtype),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Alltoall", comm, time);
+  coll::host_collective call("MPI_Alltoall", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -296,7 +296,7 @@ TELPHER_MPI(Alltoall,
                                                                    rdispls, recvtype), &code,
                                          &time))
     return code;
-  coll::host_collective call("MPI_Alltoallv", comm, time);
+  coll::host_collective call("MPI_Alltoallv", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {
@@ -336,7 +336,7 @@ TELPHER_MPI(Alltoallw,
                                                                       recvcounts, rdispls,
                                                                       recvtypes), &code))
     return code;
-  coll::host_collective call("MPI_Alltoallw", comm);
+  coll::host_collective call("MPI_Alltoallw", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
@@ -357,7 +357,7 @@ TELPHER_MPI(Alltoallw,
                                          coll::exchange::bcast(buffer, count, datatype, root),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Bcast_c", comm, time);
+  coll::host_collective call("MPI_Bcast_c", comm, coll::effect::moves, time);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -387,7 +387,7 @@ TELPHER_MPI(Bcast_c,
                                                                          recvcount, recvtype, root),
                                                   &code))
     return code;
-  coll::host_collective call("MPI_Gather_c", comm);
+  coll::host_collective call("MPI_Gather_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -423,7 +423,7 @@ TELPHER_MPI(Gather_c,
                                                                           recvcounts, displs,
                                                                           recvtype, root), &code))
     return code;
-  coll::host_collective call("MPI_Gatherv_c", comm);
+  coll::host_collective call("MPI_Gatherv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -461,7 +461,7 @@ TELPHER_MPI(Gatherv_c,
                                                                           recvcount, recvtype,
                                                                           root), &code))
     return code;
-  coll::host_collective call("MPI_Scatter_c", comm);
+  coll::host_collective call("MPI_Scatter_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                              : coll::nothing());
@@ -496,7 +496,7 @@ TELPHER_MPI(Scatter_c,
                                                                            recvbuf, recvcount,
                                                                            recvtype, root), &code))
     return code;
-  coll::host_collective call("MPI_Scatterv_c", comm);
+  coll::host_collective call("MPI_Scatterv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
                              ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -534,7 +534,7 @@ TELPHER_MPI(Scatterv_c,
                                                                    recvbuf, recvcount, recvtype),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgather_c", comm, time);
+  coll::host_collective call("MPI_Allgather_c", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -568,7 +568,7 @@ TELPHER_MPI(Allgather_c,
                                                                     recvbuf, recvcounts, displs,
                                                                     recvtype), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allgatherv_c", comm, time);
+  coll::host_collective call("MPI_Allgatherv_c", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -603,7 +603,7 @@ TELPHER_MPI(Allgatherv_c,
                                                                   recvbuf, recvcount, recvtype),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Alltoall_c", comm, time);
+  coll::host_collective call("MPI_Alltoall_c", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -638,7 +638,7 @@ TELPHER_MPI(Alltoall_c,
                                                                    rdispls, recvtype), &code,
                                          &time))
     return code;
-  coll::host_collective call("MPI_Alltoallv_c", comm, time);
+  coll::host_collective call("MPI_Alltoallv_c", comm, coll::effect::moves, time);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {
@@ -678,7 +678,7 @@ TELPHER_MPI(Alltoallw_c,
                                                                       recvcounts, rdispls,
                                                                       recvtypes), &code))
     return code;
-  coll::host_collective call("MPI_Alltoallw_c", comm);
+  coll::host_collective call("MPI_Alltoallw_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {

@@ -22,7 +22,7 @@ TELPHER_MPI(Ibcast,
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Datatype own_datatype, MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ibcast", on);
+    coll::host_collective call("MPI_Ibcast", on, coll::effect::moves);
     const auto data = coll::uniform(count, own_datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -45,7 +45,7 @@ TELPHER_MPI(Igather,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Igather", on);
+    coll::host_collective call("MPI_Igather", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, own_sendtype)
                                : coll::nothing());
@@ -78,7 +78,7 @@ TELPHER_MPI(Igatherv,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Igatherv", on);
+    coll::host_collective call("MPI_Igatherv", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, own_sendtype)
                                : coll::nothing());
@@ -110,7 +110,7 @@ TELPHER_MPI(Iscatter,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iscatter", on);
+    coll::host_collective call("MPI_Iscatter", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::uniform(sendcount, own_sendtype, call.size())
@@ -143,7 +143,7 @@ TELPHER_MPI(Iscatterv,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iscatterv", on);
+    coll::host_collective call("MPI_Iscatterv", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, own_sendtype)
@@ -174,7 +174,7 @@ TELPHER_MPI(Iallgather,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iallgather", on);
+    coll::host_collective call("MPI_Iallgather", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
@@ -202,7 +202,7 @@ TELPHER_MPI(Iallgatherv,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iallgatherv", on);
+    coll::host_collective call("MPI_Iallgatherv", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
     void* r = call.output(recvbuf,
                           coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype));
@@ -230,7 +230,7 @@ TELPHER_MPI(Ialltoall,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Ialltoall", on);
+    coll::host_collective call("MPI_Ialltoall", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
@@ -260,7 +260,7 @@ TELPHER_MPI(Ialltoallv,
                           const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Ialltoallv", on);
+    coll::host_collective call("MPI_Ialltoallv", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls,
                                             own_sendtype));
@@ -299,7 +299,7 @@ TELPHER_MPI(Ialltoallw,
                                                                         recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ialltoallw", comm);
+  coll::host_collective call("MPI_Ialltoallw", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
@@ -317,7 +317,7 @@ TELPHER_MPI(Ibcast_c,
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Datatype own_datatype, MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ibcast_c", on);
+    coll::host_collective call("MPI_Ibcast_c", on, coll::effect::moves);
     const auto data = coll::uniform(count, own_datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -341,7 +341,7 @@ TELPHER_MPI(Igather_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Igather_c", on);
+    coll::host_collective call("MPI_Igather_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, own_sendtype)
                                : coll::nothing());
@@ -375,7 +375,7 @@ TELPHER_MPI(Igatherv_c,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Igatherv_c", on);
+    coll::host_collective call("MPI_Igatherv_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, own_sendtype)
                                : coll::nothing());
@@ -408,7 +408,7 @@ TELPHER_MPI(Iscatter_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iscatter_c", on);
+    coll::host_collective call("MPI_Iscatter_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::uniform(sendcount, own_sendtype, call.size())
@@ -442,7 +442,7 @@ TELPHER_MPI(Iscatterv_c,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iscatterv_c", on);
+    coll::host_collective call("MPI_Iscatterv_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, own_sendtype)
@@ -473,7 +473,7 @@ TELPHER_MPI(Iallgather_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iallgather_c", on);
+    coll::host_collective call("MPI_Iallgather_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
@@ -501,7 +501,7 @@ TELPHER_MPI(Iallgatherv_c,
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype,
                           const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Iallgatherv_c", on);
+    coll::host_collective call("MPI_Iallgatherv_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype));
     void* r = call.output(recvbuf,
                           coll::ragged(call.size(), own_recvcounts, own_displs, own_recvtype));
@@ -529,7 +529,7 @@ TELPHER_MPI(Ialltoall_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Datatype own_sendtype, MPI_Datatype own_recvtype, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Ialltoall_c", on);
+    coll::host_collective call("MPI_Ialltoall_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, own_sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, own_recvtype, call.size()));
     return call.start(made, [&] {
@@ -559,7 +559,7 @@ TELPHER_MPI(Ialltoallv_c,
                           const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
-    coll::host_collective call("MPI_Ialltoallv_c", on);
+    coll::host_collective call("MPI_Ialltoallv_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls,
                                             own_sendtype));
@@ -598,7 +598,7 @@ TELPHER_MPI(Ialltoallw_c,
                                                                         recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ialltoallw_c", comm);
+  coll::host_collective call("MPI_Ialltoallw_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {

@@ -25,7 +25,7 @@ TELPHER_MPI(Bcast_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Bcast_init", on);
+    coll::host_collective call("MPI_Bcast_init", on, coll::effect::moves);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -51,7 +51,7 @@ TELPHER_MPI(Gather_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Gather_init", on);
+    coll::host_collective call("MPI_Gather_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -80,7 +80,7 @@ TELPHER_MPI(Gatherv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Gatherv_init", on);
+    coll::host_collective call("MPI_Gatherv_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -111,7 +111,7 @@ TELPHER_MPI(Scatter_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scatter_init", on);
+    coll::host_collective call("MPI_Scatter_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -140,7 +140,7 @@ TELPHER_MPI(Scatterv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scatterv_init", on);
+    coll::host_collective call("MPI_Scatterv_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -170,7 +170,7 @@ TELPHER_MPI(Allgather_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allgather_init", on);
+    coll::host_collective call("MPI_Allgather_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -195,7 +195,7 @@ TELPHER_MPI(Allgatherv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allgatherv_init", on);
+    coll::host_collective call("MPI_Allgatherv_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
@@ -221,7 +221,7 @@ TELPHER_MPI(Alltoall_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Alltoall_init", on);
+    coll::host_collective call("MPI_Alltoall_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -246,7 +246,7 @@ TELPHER_MPI(Alltoallv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Alltoallv_init", on);
+    coll::host_collective call("MPI_Alltoallv_init", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
@@ -279,7 +279,7 @@ TELPHER_MPI(Alltoallw_init,
                                                                        recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Alltoallw_init", comm);
+  coll::host_collective call("MPI_Alltoallw_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
@@ -302,7 +302,7 @@ TELPHER_MPI(Bcast_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Bcast_init_c", on);
+    coll::host_collective call("MPI_Bcast_init_c", on, coll::effect::moves);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -328,7 +328,7 @@ TELPHER_MPI(Gather_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Gather_init_c", on);
+    coll::host_collective call("MPI_Gather_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -357,7 +357,7 @@ TELPHER_MPI(Gatherv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Gatherv_init_c", on);
+    coll::host_collective call("MPI_Gatherv_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -388,7 +388,7 @@ TELPHER_MPI(Scatter_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scatter_init_c", on);
+    coll::host_collective call("MPI_Scatter_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -417,7 +417,7 @@ TELPHER_MPI(Scatterv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scatterv_init_c", on);
+    coll::host_collective call("MPI_Scatterv_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -447,7 +447,7 @@ TELPHER_MPI(Allgather_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allgather_init_c", on);
+    coll::host_collective call("MPI_Allgather_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -472,7 +472,7 @@ TELPHER_MPI(Allgatherv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allgatherv_init_c", on);
+    coll::host_collective call("MPI_Allgatherv_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
@@ -498,7 +498,7 @@ TELPHER_MPI(Alltoall_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Alltoall_init_c", on);
+    coll::host_collective call("MPI_Alltoall_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -524,7 +524,7 @@ TELPHER_MPI(Alltoallv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Alltoallv_init_c", on);
+    coll::host_collective call("MPI_Alltoallv_init_c", on, coll::effect::moves);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
@@ -557,7 +557,7 @@ TELPHER_MPI(Alltoallw_init_c,
                                                                        recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Alltoallw_init_c", comm);
+  coll::host_collective call("MPI_Alltoallw_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {

@@ -27,7 +27,7 @@ TELPHER_MPI(Neighbor_allgather,
                                                                                recvcount, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_allgather", comm);
+  coll::host_collective call("MPI_Neighbor_allgather", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.run([&] {
@@ -52,7 +52,7 @@ TELPHER_MPI(Ineighbor_allgather,
                                             &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_allgather", comm);
+  coll::host_collective call("MPI_Ineighbor_allgather", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.start(request, [&] {
@@ -75,7 +75,7 @@ TELPHER_MPI(Neighbor_allgatherv,
                                                                                 recvcounts, displs,
                                                                                 recvtype), &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_allgatherv", comm);
+  coll::host_collective call("MPI_Neighbor_allgatherv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -102,7 +102,7 @@ TELPHER_MPI(Ineighbor_allgatherv,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_allgatherv", comm);
+  coll::host_collective call("MPI_Ineighbor_allgatherv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.start(request, [&] {
@@ -126,7 +126,7 @@ TELPHER_MPI(Neighbor_alltoall,
                                                                               recvcount, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoall", comm);
+  coll::host_collective call("MPI_Neighbor_alltoall", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.run([&] {
@@ -151,7 +151,7 @@ TELPHER_MPI(Ineighbor_alltoall,
                                             &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoall", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoall", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.start(request, [&] {
@@ -177,7 +177,7 @@ TELPHER_MPI(Neighbor_alltoallv,
                                                                                rdispls, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoallv", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -208,7 +208,7 @@ TELPHER_MPI(Ineighbor_alltoallv,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoallv", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoallv", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -236,7 +236,7 @@ TELPHER_MPI(Neighbor_alltoallw,
                                                                                rdispls, recvtypes),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoallw", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallw", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
@@ -269,7 +269,7 @@ TELPHER_MPI(Ineighbor_alltoallw,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoallw", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoallw", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
@@ -299,7 +299,7 @@ TELPHER_MPI(Neighbor_allgather_init,
                                            &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_allgather_init", comm);
+  coll::host_collective call("MPI_Neighbor_allgather_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.init(request, [&] {
@@ -327,7 +327,7 @@ TELPHER_MPI(Neighbor_allgatherv_init,
                                            &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_allgatherv_init", comm);
+  coll::host_collective call("MPI_Neighbor_allgatherv_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.init(request, [&] {
@@ -353,7 +353,7 @@ TELPHER_MPI(Neighbor_alltoall_init,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoall_init", comm);
+  coll::host_collective call("MPI_Neighbor_alltoall_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.init(request, [&] {
@@ -381,7 +381,7 @@ TELPHER_MPI(Neighbor_alltoallv_init,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoallv_init", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallv_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -411,7 +411,7 @@ TELPHER_MPI(Neighbor_alltoallw_init,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoallw_init", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallw_init", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
@@ -440,7 +440,7 @@ TELPHER_MPI(Neighbor_allgather_c,
                                                                                recvcount, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_allgather_c", comm);
+  coll::host_collective call("MPI_Neighbor_allgather_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.run([&] {
@@ -465,7 +465,7 @@ TELPHER_MPI(Ineighbor_allgather_c,
                                             &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_allgather_c", comm);
+  coll::host_collective call("MPI_Ineighbor_allgather_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.start(request, [&] {
@@ -492,7 +492,7 @@ TELPHER_MPI(Neighbor_allgather_init_c,
                                            &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_allgather_init_c", comm);
+  coll::host_collective call("MPI_Neighbor_allgather_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.init(request, [&] {
@@ -517,7 +517,7 @@ TELPHER_MPI(Neighbor_allgatherv_c,
                                                                                 recvcounts, displs,
                                                                                 recvtype), &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_allgatherv_c", comm);
+  coll::host_collective call("MPI_Neighbor_allgatherv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -545,7 +545,7 @@ TELPHER_MPI(Ineighbor_allgatherv_c,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_allgatherv_c", comm);
+  coll::host_collective call("MPI_Ineighbor_allgatherv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.start(request, [&] {
@@ -573,7 +573,7 @@ TELPHER_MPI(Neighbor_allgatherv_init_c,
                                            &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_allgatherv_init_c", comm);
+  coll::host_collective call("MPI_Neighbor_allgatherv_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
   return call.init(request, [&] {
@@ -597,7 +597,7 @@ TELPHER_MPI(Neighbor_alltoall_c,
                                                                               recvcount, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoall_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoall_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.run([&] {
@@ -622,7 +622,7 @@ TELPHER_MPI(Ineighbor_alltoall_c,
                                             &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoall_c", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoall_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.start(request, [&] {
@@ -648,7 +648,7 @@ TELPHER_MPI(Neighbor_alltoall_init_c,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoall_init_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoall_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
   return call.init(request, [&] {
@@ -675,7 +675,7 @@ TELPHER_MPI(Neighbor_alltoallv_c,
                                                                                rdispls, recvtype),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoallv_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -706,7 +706,7 @@ TELPHER_MPI(Ineighbor_alltoallv_c,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoallv_c", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoallv_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -736,7 +736,7 @@ TELPHER_MPI(Neighbor_alltoallv_init_c,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoallv_init_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallv_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
@@ -764,7 +764,7 @@ TELPHER_MPI(Neighbor_alltoallw_c,
                                                                                rdispls, recvtypes),
                                           &code))
     return code;
-  coll::host_collective call("MPI_Neighbor_alltoallw_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallw_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
@@ -797,7 +797,7 @@ TELPHER_MPI(Ineighbor_alltoallw_c,
                                             request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Ineighbor_alltoallw_c", comm);
+  coll::host_collective call("MPI_Ineighbor_alltoallw_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));
@@ -827,7 +827,7 @@ TELPHER_MPI(Neighbor_alltoallw_init_c,
                                            request, &code))
     return code;
   entry::keep_order(comm);
-  coll::host_collective call("MPI_Neighbor_alltoallw_init_c", comm);
+  coll::host_collective call("MPI_Neighbor_alltoallw_init_c", comm, coll::effect::moves);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtypes));

@@ -25,7 +25,7 @@ extern "C" {
                                          coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
                                                                 op, root), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce", comm, time);
+  coll::host_collective call("MPI_Reduce", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -51,7 +51,7 @@ TELPHER_MPI(Reduce,
                                          coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                    datatype, op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allreduce", comm, time);
+  coll::host_collective call("MPI_Allreduce", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
@@ -74,7 +74,7 @@ TELPHER_MPI(Reduce_local,
   if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
-  coll::host_collective call("MPI_Reduce_local", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Reduce_local", MPI_COMM_SELF, coll::effect::reduces);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Reduce_local(s, r, count, datatype, op); });
@@ -93,7 +93,7 @@ TELPHER_MPI(Reduce_local,
                                                                               recvcount, datatype,
                                                                               op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_block", comm, time);
+  coll::host_collective call("MPI_Reduce_scatter_block", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -125,7 +125,7 @@ TELPHER_MPI(Reduce_scatter_block,
                                                                         recvcounts, datatype, op),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter", comm, time);
+  coll::host_collective call("MPI_Reduce_scatter", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,
@@ -152,7 +152,7 @@ TELPHER_MPI(Reduce_scatter,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
     return code;
-  coll::host_collective call("MPI_Scan", comm);
+  coll::host_collective call("MPI_Scan", comm, coll::effect::reduces);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
@@ -176,7 +176,7 @@ TELPHER_MPI(Scan,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))
     return code;
-  coll::host_collective call("MPI_Exscan", comm);
+  coll::host_collective call("MPI_Exscan", comm, coll::effect::reduces);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf,
                        sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
@@ -206,7 +206,7 @@ TELPHER_MPI(Exscan,
                                          coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
                                                                 op, root), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_c", comm, time);
+  coll::host_collective call("MPI_Reduce_c", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -232,7 +232,7 @@ TELPHER_MPI(Reduce_c,
                                          coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                    datatype, op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Allreduce_c", comm, time);
+  coll::host_collective call("MPI_Allreduce_c", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
@@ -255,7 +255,7 @@ TELPHER_MPI(Reduce_local_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
-  coll::host_collective call("MPI_Reduce_local_c", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Reduce_local_c", MPI_COMM_SELF, coll::effect::reduces);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Reduce_local_c(s, r, count, datatype, op); });
@@ -274,7 +274,7 @@ TELPHER_MPI(Reduce_local_c,
                                                                               recvcount, datatype,
                                                                               op), &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_block_c", comm, time);
+  coll::host_collective call("MPI_Reduce_scatter_block_c", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -307,7 +307,7 @@ TELPHER_MPI(Reduce_scatter_block_c,
                                                                         recvcounts, datatype, op),
                                          &code, &time))
     return code;
-  coll::host_collective call("MPI_Reduce_scatter_c", comm, time);
+  coll::host_collective call("MPI_Reduce_scatter_c", comm, coll::effect::reduces, time);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,
@@ -335,7 +335,7 @@ TELPHER_MPI(Reduce_scatter_c,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
     return code;
-  coll::host_collective call("MPI_Scan_c", comm);
+  coll::host_collective call("MPI_Scan_c", comm, coll::effect::reduces);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
@@ -359,7 +359,7 @@ TELPHER_MPI(Scan_c,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))
     return code;
-  coll::host_collective call("MPI_Exscan_c", comm);
+  coll::host_collective call("MPI_Exscan_c", comm, coll::effect::reduces);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf,
                        sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0

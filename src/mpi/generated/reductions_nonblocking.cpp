@@ -23,7 +23,7 @@ TELPHER_MPI(Ireduce,
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce", on);
+    coll::host_collective call("MPI_Ireduce", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -46,7 +46,7 @@ TELPHER_MPI(Iallreduce,
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iallreduce", on);
+    coll::host_collective call("MPI_Iallreduce", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] {
@@ -67,7 +67,7 @@ TELPHER_MPI(Ireduce_scatter_block,
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce_scatter_block", on);
+    coll::host_collective call("MPI_Ireduce_scatter_block", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -90,7 +90,7 @@ TELPHER_MPI(Ireduce_scatter,
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce_scatter", on);
+    coll::host_collective call("MPI_Ireduce_scatter", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -116,7 +116,7 @@ TELPHER_MPI(Iscan,
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iscan", on);
+    coll::host_collective call("MPI_Iscan", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] { return pmpi::Iscan(s, r, count, datatype, op, on, made); });
@@ -134,7 +134,7 @@ TELPHER_MPI(Iexscan,
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iexscan", on);
+    coll::host_collective call("MPI_Iexscan", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
@@ -157,7 +157,7 @@ TELPHER_MPI(Ireduce_c,
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce_c", on);
+    coll::host_collective call("MPI_Ireduce_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -180,7 +180,7 @@ TELPHER_MPI(Iallreduce_c,
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iallreduce_c", on);
+    coll::host_collective call("MPI_Iallreduce_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] {
@@ -201,7 +201,7 @@ TELPHER_MPI(Ireduce_scatter_block_c,
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce_scatter_block_c", on);
+    coll::host_collective call("MPI_Ireduce_scatter_block_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -224,7 +224,7 @@ TELPHER_MPI(Ireduce_scatter_c,
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Ireduce_scatter_c", on);
+    coll::host_collective call("MPI_Ireduce_scatter_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -250,7 +250,7 @@ TELPHER_MPI(Iscan_c,
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iscan_c", on);
+    coll::host_collective call("MPI_Iscan_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] { return pmpi::Iscan_c(s, r, count, datatype, op, on, made); });
@@ -269,7 +269,7 @@ TELPHER_MPI(Iexscan_c,
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Iexscan_c", on);
+    coll::host_collective call("MPI_Iexscan_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0

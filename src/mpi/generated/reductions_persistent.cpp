@@ -26,7 +26,7 @@ TELPHER_MPI(Reduce_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_init", on);
+    coll::host_collective call("MPI_Reduce_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -50,7 +50,7 @@ TELPHER_MPI(Allreduce_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allreduce_init", on);
+    coll::host_collective call("MPI_Allreduce_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -73,7 +73,7 @@ TELPHER_MPI(Reduce_scatter_block_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_scatter_block_init", on);
+    coll::host_collective call("MPI_Reduce_scatter_block_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -98,7 +98,7 @@ TELPHER_MPI(Reduce_scatter_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_scatter_init", on);
+    coll::host_collective call("MPI_Reduce_scatter_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -123,7 +123,7 @@ TELPHER_MPI(Scan_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scan_init", on);
+    coll::host_collective call("MPI_Scan_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -145,7 +145,7 @@ TELPHER_MPI(Exscan_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Exscan_init", on);
+    coll::host_collective call("MPI_Exscan_init", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
@@ -173,7 +173,7 @@ TELPHER_MPI(Reduce_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_init_c", on);
+    coll::host_collective call("MPI_Reduce_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -197,7 +197,7 @@ TELPHER_MPI(Allreduce_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Allreduce_init_c", on);
+    coll::host_collective call("MPI_Allreduce_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -220,7 +220,7 @@ TELPHER_MPI(Reduce_scatter_block_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_scatter_block_init_c", on);
+    coll::host_collective call("MPI_Reduce_scatter_block_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -245,7 +245,7 @@ TELPHER_MPI(Reduce_scatter_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Reduce_scatter_init_c", on);
+    coll::host_collective call("MPI_Reduce_scatter_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -270,7 +270,7 @@ TELPHER_MPI(Scan_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Scan_init_c", on);
+    coll::host_collective call("MPI_Scan_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -292,7 +292,7 @@ TELPHER_MPI(Exscan_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::host_collective call("MPI_Exscan_init_c", on);
+    coll::host_collective call("MPI_Exscan_init_c", on, coll::effect::reduces);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0

@@ -85,7 +85,7 @@ TEST_CASE(host_buffers_pass_through) {
   one_rank::start();
   const auto from = counting(4);
   std::vector<int> to(4);
-  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF, coll::effect::reduces);
   CHECK(call.input(from.data(), coll::uniform(4, MPI_INT)) == from.data());
   CHECK(call.output(to.data(), coll::uniform(4, MPI_INT)) == to.data());
   CHECK(call.input(nullptr, coll::uniform(0, MPI_INT)) == nullptr);
@@ -97,7 +97,7 @@ TEST_CASE(device_buffers_are_staged) {
   one_rank::start();
   REQUIRE(one_rank::device());
   const device_ints from(counting(1000)), to(std::vector<int>(1000));
-  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF, coll::effect::reduces);
   const void* s = call.input(from.data(), coll::uniform(1000, MPI_INT));
   void* r = call.output(to.data(), coll::uniform(1000, MPI_INT));
   CHECK(s != from.data() && r != to.data());
@@ -110,7 +110,7 @@ TEST_CASE(in_place_reads_the_output) {
   one_rank::start();
   REQUIRE(one_rank::device());
   const device_ints both(counting(10));
-  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Allreduce", MPI_COMM_SELF, coll::effect::reduces);
   const void* s = call.input(MPI_IN_PLACE, coll::uniform(10, MPI_INT));
   int* r = static_cast<int*>(call.output(both.data(), coll::uniform(10, MPI_INT)));
   CHECK(s == MPI_IN_PLACE);
@@ -126,7 +126,7 @@ TEST_CASE(empty_and_unused_buffers_are_not_touched) {
   one_rank::start();
   REQUIRE(one_rank::device());
   const device_ints buffer(counting(10));
-  coll::host_collective call("MPI_Gather", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Gather", MPI_COMM_SELF, coll::effect::moves);
   CHECK(call.input(buffer.data(), coll::uniform(0, MPI_DATATYPE_NULL)) == buffer.data());
   CHECK(call.output(buffer.data(), false ? coll::uniform(10, MPI_INT, call.size())
                                          : coll::nothing()) == buffer.data());
@@ -138,7 +138,7 @@ TEST_CASE(only_segments_are_written_back) {
   REQUIRE(one_rank::device());
   const device_ints to(counting(20));
   const int counts[] = {3, 2, 4}, places[] = {12, 0, 5};
-  coll::host_collective call("MPI_Allgatherv", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Allgatherv", MPI_COMM_SELF, coll::effect::moves);
   int* r = static_cast<int*>(call.output(to.data(), coll::ragged(3, counts, places, MPI_INT)));
   CHECK_EQ(call.run([&] {
     for (int i = 0; i < 15; ++i) r[i] = -1;  // gaps too
@@ -157,7 +157,7 @@ TEST_CASE(gaps_of_types_are_kept) {
     const auto n = static_cast<std::size_t>(rows) * 3;
     const MPI_Datatype type = column(rows, 3);
     const device_ints from(counting(n)), to(std::vector<int>(n, 7));
-    coll::host_collective call("MPI_Bcast", MPI_COMM_SELF);
+    coll::host_collective call("MPI_Bcast", MPI_COMM_SELF, coll::effect::moves);
     const auto* s = static_cast<const int*>(call.input(from.data(), coll::uniform(1, type)));
     auto* r = static_cast<int*>(call.output(to.data(), coll::uniform(1, type)));
     CHECK_EQ(call.run([&] {
@@ -185,7 +185,7 @@ TEST_CASE(absolute_addresses_with_bottom) {
     MPI_Type_create_hindexed(1, &length, &place, MPI_INT, &types[i]);
     MPI_Type_commit(&types[i]);
   }
-  coll::host_collective call("MPI_Alltoall", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Alltoall", MPI_COMM_SELF, coll::effect::moves);
   const void* s = call.input(MPI_BOTTOM, coll::uniform(1, types[0]));
   void* r = call.output(MPI_BOTTOM, coll::uniform(1, types[1]));
   CHECK_EQ(call.run([&] { return PMPI_Alltoall(s, 1, types[0], r, 1, types[1], MPI_COMM_SELF); }),
@@ -221,7 +221,7 @@ TEST_CASE(images_of_a_call_have_different_addresses) {
     int* const second = first + apart;
     REQUIRE(std::abs(apart) + ints <= room);
     const MPI_Datatype types[] = {at_address(first, ints), at_address(second, ints)};
-    coll::host_collective call("MPI_Ialltoallw", MPI_COMM_SELF);
+    coll::host_collective call("MPI_Ialltoallw", MPI_COMM_SELF, coll::effect::moves);
     const auto* s = static_cast<const char*>(call.input(MPI_BOTTOM, coll::uniform(1, types[0])));
     auto* r = static_cast<char*>(call.output(MPI_BOTTOM, coll::uniform(1, types[1])));
     CHECK(s != r);
@@ -241,7 +241,7 @@ TEST_CASE(an_image_stands_at_no_other_buffers_address) {
   const device_ints from(counting(8));
   std::vector<int> there(4096);
   const MPI_Datatype type = at_address(from.data(), 8);
-  coll::host_collective call("MPI_Ialltoallw", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Ialltoallw", MPI_COMM_SELF, coll::effect::moves);
   const void* s = call.input(MPI_BOTTOM, coll::uniform(1, type));
   // Only the elements, not the address itself, lie in memory of the program.
   const auto place = reinterpret_cast<std::uintptr_t>(there.data());
@@ -267,7 +267,7 @@ TEST_CASE(results_of_a_nonblocking_call_come_at_completion) {
   const device_ints from(counting(50)), to(std::vector<int>(50));
   MPI_Request request = MPI_REQUEST_NULL;
   {
-    coll::host_collective call("MPI_Iallreduce", MPI_COMM_SELF);
+    coll::host_collective call("MPI_Iallreduce", MPI_COMM_SELF, coll::effect::reduces);
     const void* s = call.input(from.data(), coll::uniform(50, MPI_INT));
     void* r = call.output(to.data(), coll::uniform(50, MPI_INT));
     CHECK_EQ(call.start(&request,
@@ -293,7 +293,7 @@ TEST_CASE(a_complete_request_needs_no_attachment) {
   REQUIRE(one_rank::device());
   const device_ints from(counting(5)), to(std::vector<int>(5));
   MPI_Request request = MPI_REQUEST_NULL;
-  coll::host_collective call("MPI_Iallreduce", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Iallreduce", MPI_COMM_SELF, coll::effect::reduces);
   const void* s = call.input(from.data(), coll::uniform(5, MPI_INT));
   void* r = call.output(to.data(), coll::uniform(5, MPI_INT));
   CHECK_EQ(call.start(&request,
@@ -317,7 +317,7 @@ TEST_CASE(a_persistent_call_reads_its_inputs_at_each_start) {
   const void* s = nullptr;
   void* r = nullptr;
   {
-    coll::host_collective call("MPI_Allreduce_init", MPI_COMM_SELF);
+    coll::host_collective call("MPI_Allreduce_init", MPI_COMM_SELF, coll::effect::reduces);
     s = call.input(from.data(), coll::uniform(5, MPI_INT));
     r = call.output(to.data(), coll::uniform(5, MPI_INT));
     CHECK_EQ(call.init(&request, [] { return MPI_SUCCESS; }), MPI_SUCCESS);
