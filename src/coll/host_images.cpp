@@ -6,7 +6,9 @@
 #include <limits>
 #include <new>
 
-#include "path/path.hpp"
+#include "path/copier.hpp"
+#include "path/table.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll {
 namespace {
@@ -202,8 +204,24 @@ static char* at(char* base, std::ptrdiff_t offset) noexcept {
                                  static_cast<std::uintptr_t>(offset));
 }
 
-/// Begins the copies of an image: to the host, or to the device.
+/// A small image in one piece: by the kernel that stays, where it does. That takes one command and
+/// no call of the driver.
+status host_images::copy_by_kernel(const image& i, bool in) noexcept {
+  if (i.runs.size() != 1 || !i.pieces.empty() || !i.memory.pinned()) return status::not_supported;
+  const run& r = i.runs.front();
+  if (!r.where.on_device() || !path::linger_sizes.holds(r.bytes)) return status::not_supported;
+  path::copy_job job;
+  job.to = at(in ? i.host : i.device, r.offset);
+  job.from = at(in ? i.device : i.host, r.offset);
+  job.bytes = r.bytes;
+  job.near = !in;
+  const auto held = ticket::progress().lock();
+  return path::copier::on(r.where).copy_by_linger(job);
+}
+
+/// Begins the copies of an image, or makes them: to the host, or to the device.
 status host_images::copy_image(const image& i, bool in, copies& started) noexcept {
+  if (const status s = copy_by_kernel(i, in); s != status::not_supported) return s;
   const auto role = in ? memory::stream_role::in : memory::stream_role::copy;
   for (const run& r : i.runs) {
     char *to = at(i.host, r.offset), *from = at(i.device, r.offset);

@@ -81,6 +81,7 @@ class host_images final : public pending {
   static void add_blocks(image& to, std::int64_t displacement, MPI_Count count,
                          const datatype::layout& l, const PlaceOf& place_of);
   status place_image(image& to, const bounds& b);
+  static status copy_by_kernel(const image& i, bool in) noexcept;
   static status copy_image(const image& i, bool in, copies& started) noexcept;
   status copy_images(bool in) noexcept;
 

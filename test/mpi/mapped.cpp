@@ -88,6 +88,27 @@ void count_copies(suite& s, std::size_t bytes, kind memory) {
   s.expect(s.rank == 0 || counter("copies") > before, "the counter counts the test's own copies");
 }
 
+/// Small collectives between nodes, which go through host memory.
+void count_copies_of_collectives(suite& s, std::size_t bytes) {
+  const auto ranks = static_cast<std::size_t>(s.ranks);
+  buffer from(kind::device, bytes), all(kind::device, ranks * bytes);
+  std::vector<unsigned char> wanted(ranks * bytes);
+  from.clear();
+  for (int i = 0; i < messages; ++i) {
+    from.fill(static_cast<std::uint64_t>(s.rank + 5 * i));
+    all.clear();
+    const long long before = counter("copies");
+    MPI_Allgather(from.data(), as_int(bytes), MPI_BYTE, all.data(), as_int(bytes), MPI_BYTE,
+                  MPI_COMM_WORLD);
+    MPI_Bcast(from.data(), as_int(bytes), MPI_BYTE, 1, MPI_COMM_WORLD);
+    s.expect_equal(counter("copies") - before, 0, "copies of the driver");
+    for (std::size_t r = 0; r < ranks; ++r)
+      write_pattern(r + 5 * static_cast<std::uint64_t>(i), &wanted[r * bytes], bytes);
+    s.expect_none(all.compare(wanted.data()));
+    s.expect_none(from.compare(1 + 5 * static_cast<std::uint64_t>(i), bytes));
+  }
+}
+
 /// Between two devices of this process: no kernel, because it may reach its own device only.
 void self_messages(suite& s) {
   using set_device = int(int);
@@ -128,15 +149,19 @@ int main(int argc, char** argv) {
     return s.finish();
   }
   for (const std::size_t bytes : sizes)
-    if (staying)
+    if (staying) {
+      if (std::getenv("TELPHER_TEST_PRETENDED_NODES"))
+        s.run("staying, collectives of " + std::to_string(bytes),
+              [&] { count_copies_of_collectives(s, bytes); });
       for (const kind memory : {kind::host, kind::device})
         s.run(
             (memory == kind::host ? "staying, from the host " : "staying ") + std::to_string(bytes),
             [&] { count_copies(s, bytes, memory); });
-    else
+    } else {
       s.run((by_driver ? "driver calls " : "mapped ") + std::to_string(bytes) +
                 (by_driver ? " driver" : ""),
             [&] { count_calls(s, bytes, by_driver); });
+    }
   if (!by_driver && !staying) s.run("self messages", [&] { self_messages(s); });
   return s.finish();
 }
