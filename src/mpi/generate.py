@@ -83,9 +83,8 @@ def owner_of(function):
 
 def staged_body(function, request="request"):
     timed = ", time" if function.goes_between else ""
-    effect = "reduces" if any(p.name == "op" for p in function.parameters) else "moves"
-    lines = [f'coll::host_collective call("{function.mpi_name}", {function.communicator}, '
-             f'coll::effect::{effect}{timed});']
+    effect = "coll::effect::" + ("reduces" if any(p.name == "op" for p in function.parameters) else "moves")
+    lines = [f'coll::host_collective call("{function.mpi_name}", {function.communicator}, {effect}{timed});']
     replaced = {"request": request}
     for word, rest in function.words_of("input", "output", "inout", "broadcast"):
         buffer, local, statements = staged_buffer(function, word, rest)

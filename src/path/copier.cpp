@@ -206,11 +206,13 @@ void copier::flush(const outlook& o) noexcept {
 }
 
 void copier::start_single(copy_job& job) noexcept {
-  if (!start_linger(job)) start_engine(job);
+  if (!start_by_linger(job)) start_engine(job);
 }
 
-bool copier::start_linger(copy_job& job) noexcept {
+bool copier::start_by_linger(copy_job& job) noexcept {
   if (!wants_linger(job)) return false;
+  if (trace::on()) [[unlikely]]
+    job.started_ns_ = now_ns();
   const auto sequence = linger_.submit(job.to, job.from, job.bytes, job.near);
   if (!sequence) return false;
   job.sequence_ = *sequence;
@@ -219,8 +221,7 @@ bool copier::start_linger(copy_job& job) noexcept {
 }
 
 status copier::copy_by_linger(copy_job& job) noexcept {
-  job.started_ns_ = trace::on() ? now_ns() : 0;
-  if (!start_linger(job)) return status::not_supported;
+  if (!start_by_linger(job)) return status::not_supported;
   stall_clock clock;
   for (;; pause(clock.polls(), brisk)) {
     if (const status s = poll(job); s != status::would_block) return s;

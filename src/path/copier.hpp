@@ -77,8 +77,10 @@ class copier {
   void enqueue(copy_job& job) noexcept;
   void flush(const outlook& o) noexcept;
   status poll(copy_job& job) noexcept;
-  /// Makes a copy and waits for it, where the kernel that stays is the way for it; not_supported:
-  /// nothing was done.
+  /// Starts a copy where the kernel that stays is the way for it, behind those that it has got
+  /// before. False: nothing was done.
+  bool start_by_linger(copy_job& job) noexcept;
+  /// The same, and waits for it; not_supported: nothing was done.
   status copy_by_linger(copy_job& job) noexcept;
 
  private:
@@ -88,7 +90,6 @@ class copier {
   void start_engine(copy_job& job) noexcept;
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
   bool wants_linger(const copy_job& job) noexcept;
-  bool start_linger(copy_job& job) noexcept;
   void look_at(int engine) noexcept;
 
   memory::place where_;

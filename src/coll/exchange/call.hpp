@@ -141,6 +141,7 @@ class call final : public deferred_call {
   bool may_use_library() noexcept;
   status start_library() noexcept;
   status open_further_rooms() noexcept;
+  status poll_steps() noexcept;
   bool peer_failed() noexcept;
   void explain() const noexcept;
 

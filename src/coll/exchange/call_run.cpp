@@ -47,9 +47,15 @@ call::then call::poll_execution() noexcept {
     execution_->stop();
     given_up_ = true;
   }
-  const status s = execution_->poll();
+  const status s = execution_->by_steps() ? poll_steps() : execution_->poll();
   if (s == status::would_block) return then::later;
   return unpack(given_up_ ? status::peer_lost : s);
+}
+
+/// They use what messages use.
+status call::poll_steps() noexcept {
+  const auto held = ticket::progress().lock();
+  return execution_->poll();
 }
 
 /// Looks now and then.

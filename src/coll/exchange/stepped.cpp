@@ -19,7 +19,21 @@ status stepped::advance() noexcept {
   return settle();
 }
 
+bool stepped::copy_by_kernel(const step& s) noexcept {
+  if (s.kind != step_kind::copy || dirty_ || !t_.small) return false;
+  by_kernel_.to = reinterpret_cast<void*>(address_of(s.to, c_));
+  by_kernel_.from = reinterpret_cast<const void*>(address_of(s.sources[0], c_));
+  by_kernel_.bytes = s.to.count * c_.unit;
+  by_kernel_.near = s.to.rank == c_.what.rank;
+  return path::copier::on(t_.where).start_by_linger(by_kernel_);
+}
+
 status stepped::move(const step& s) noexcept {
+  if (copy_by_kernel(s)) {
+    kernel_copies_ = true;
+    return status::ok;
+  }
+  if (kernel_copies_) TELPHER_TRY(settle());
   dirty_ = true;
   recorded_ = false;
   const std::uint64_t bytes = s.to.count * c_.unit;
@@ -39,6 +53,10 @@ status stepped::move(const step& s) noexcept {
 }
 
 status stepped::settle() noexcept {
+  if (kernel_copies_) {
+    TELPHER_TRY(path::copier::on(t_.where).poll(by_kernel_));  // they end in order
+    kernel_copies_ = false;
+  }
   if (!dirty_) return status::ok;
   if (!recorded_) {
     if (!event_) {

@@ -6,7 +6,9 @@
 // Flags. from[p] in rank q's line is written by rank p only and holds call << 16 | number of p's
 // last signal to q, as the kernel's flags do. A signal is stored (release) when all device work of
 // the rank that precedes it is done and visible. A wait loads with acquire, and work that follows
-// it is given to the device only afterwards.
+// it is given to the device only afterwards. Small copies of a burst are made by the kernel that
+// stays (path/copier.hpp), which is in no stream: what follows in a stream waits for them here. So
+// advance() is called under the progress lock.
 #pragma once
 
 #include <array>
@@ -19,6 +21,7 @@
 #include "coll/exchange/selection.hpp"
 #include "coll/reduction.hpp"
 #include "memory/streams.hpp"
+#include "path/copier.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -34,7 +37,7 @@ struct run_terms {
   std::uint64_t unit;    // bytes of an element
   std::uint64_t number;  // call_number
   int rank;
-  bool small;  // a kernel may stay after it
+  bool small;  // a kernel may stay for it, which runs in another stream
   const std::array<step_flags*, most_ranks>& step_flags_of;
 };
 
@@ -49,6 +52,7 @@ class stepped {
   int awaited() const noexcept { return awaited_; }
 
  private:
+  bool copy_by_kernel(const step& s) noexcept;
   status move(const step& s) noexcept;
   status settle() noexcept;
   status signal(int peer) noexcept;
@@ -61,6 +65,8 @@ class stepped {
   bool dirty_ = false;     // work was given to the device since the last settle
   bool recorded_ = false;  // and the event stands behind it
   memory::pooled_event event_;
+  path::copy_job by_kernel_;  // the last one
+  bool kernel_copies_ = false;
   std::array<std::uint64_t, most_ranks> signals_{}, waits_{};
   int awaited_ = -1;
 };
