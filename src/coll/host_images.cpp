@@ -210,13 +210,9 @@ status host_images::copy_by_kernel(const image& i, bool in) noexcept {
   if (i.runs.size() != 1 || !i.pieces.empty() || !i.memory.pinned()) return status::not_supported;
   const run& r = i.runs.front();
   if (!r.where.on_device() || !path::linger_sizes.holds(r.bytes)) return status::not_supported;
-  path::copy_job job;
-  job.to = at(in ? i.host : i.device, r.offset);
-  job.from = at(in ? i.device : i.host, r.offset);
-  job.bytes = r.bytes;
-  job.near = !in;
+  char *const here = at(i.host, r.offset), *const there = at(i.device, r.offset);
   const auto held = ticket::progress().lock();
-  return path::copier::on(r.where).copy_by_linger(job);
+  return path::copier::copy_by_linger(r.where, in ? here : there, in ? there : here, r.bytes, !in);
 }
 
 /// Begins the copies of an image, or makes them: to the host, or to the device.

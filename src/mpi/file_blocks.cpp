@@ -8,14 +8,17 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "datatype/datatype.hpp"
 #include "datatype/type_contents.hpp"
 #include "memory/memory.hpp"
 #include "mpi/file_direct.hpp"
 #include "mpi/files.hpp"
-#include "path/path.hpp"
+#include "path/copier.hpp"
+#include "path/table.hpp"
 #include "ticket/peers.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::mpi::files {
 namespace {
@@ -159,15 +162,31 @@ class pipeline {
   std::byte* block(std::uint64_t at) const noexcept {
     return static_cast<std::byte*>(blocks_[(at - first_) / cut_.block % 2].data());
   }
+  // All of a small call at once, by the kernel that stays, where it does: no call of the driver.
+  status move_by_kernel(std::uint64_t at, std::uint64_t bytes) noexcept {
+    if (cut_.block != cut_.bytes || !path::linger_sizes.holds(bytes) ||
+        !cut_.layout->one_run(access_.count) || !blocks_[0].pinned())
+      return status::not_supported;
+    std::byte *const there = static_cast<std::byte*>(access_.buffer) +
+                             cut_.layout->blocks.front().offset + at,
+                     *const here = block(at);
+    const auto held = ticket::progress().lock();
+    return path::copier::copy_by_linger(cut_.where, reads_ ? there : here, reads_ ? here : there,
+                                        bytes, reads_);
+  }
   // Between the device and the block.
   status move(std::uint64_t at, std::uint64_t bytes) noexcept {
+    if (const status s = move_by_kernel(at, bytes); s != status::not_supported) return s;
+    in_stream_ = true;
     device::backend& owner = *cut_.where.owner;
     return reads_ ? datatype::unpack_part(owner, *cut_.layout, block(at), at, bytes, access_.buffer,
                                           stream_)
                   : datatype::pack_part(owner, *cut_.layout, access_.buffer, at, bytes, block(at),
                                         stream_);
   }
-  status wait() noexcept { return cut_.where.owner->synchronise(stream_); }
+  status wait() noexcept {
+    return std::exchange(in_stream_, false) ? cut_.where.owner->synchronise(stream_) : status::ok;
+  }
   status end_move() noexcept {
     const status s = wait();
     if (!failed(s)) done_ += under_way_;
@@ -179,6 +198,7 @@ class pipeline {
   const cut& cut_;
   bool reads_;
   device::stream stream_{};
+  bool in_stream_ = false;  // something that has not been waited for
   memory::buffer blocks_[2];
   std::uint64_t first_;
   std::uint64_t done_;

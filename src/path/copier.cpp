@@ -220,11 +220,18 @@ bool copier::start_by_linger(copy_job& job) noexcept {
   return true;
 }
 
-status copier::copy_by_linger(copy_job& job) noexcept {
-  if (!start_by_linger(job)) return status::not_supported;
+status copier::copy_by_linger(const memory::place& where, void* to, const void* from,
+                              std::size_t bytes, bool near) noexcept {
+  copy_job job;
+  job.to = to;
+  job.from = from;
+  job.bytes = bytes;
+  job.near = near;
+  copier& c = on(where);
+  if (!c.start_by_linger(job)) return status::not_supported;
   stall_clock clock;
   for (;; pause(clock.polls(), brisk)) {
-    if (const status s = poll(job); s != status::would_block) return s;
+    if (const status s = c.poll(job); s != status::would_block) return s;
     if (clock.warns())
       TELPHER_WARN("a copy of %zu bytes waits for the device, whose kernel for it does not run",
                    job.bytes);

@@ -70,6 +70,11 @@ class copier {
   /// that a kernel moves them meanwhile. No limit while a kernel is running, because each launch
   /// costs time.
   static std::size_t bytes_to_start_with() noexcept;
+  /// Copies between memory of a device and pinned host memory, or inside the device, and waits,
+  /// where the kernel that stays is the way for it; not_supported: nothing was done. `near`: `to`
+  /// is the device's.
+  static status copy_by_linger(const memory::place& where, void* to, const void* from,
+                               std::size_t bytes, bool near = false) noexcept;
   /// Ends lingering kernels and destroys all copiers; called before the devices are shut down.
   static void shut_down() noexcept;
 
@@ -80,8 +85,6 @@ class copier {
   /// Starts a copy where the kernel that stays is the way for it, behind those that it has got
   /// before. False: nothing was done.
   bool start_by_linger(copy_job& job) noexcept;
-  /// The same, and waits for it; not_supported: nothing was done.
-  status copy_by_linger(copy_job& job) noexcept;
 
  private:
   bool gathers(const outlook& o) const noexcept;

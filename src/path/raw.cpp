@@ -65,11 +65,7 @@ status raw_send_by_kernel(send_end& e) noexcept {
   if (!linger_sizes.holds(e.from.bytes)) return status::not_supported;
   TELPHER_TRY(take_memory(e));
   if (!e.keep.pinned()) return status::not_supported;
-  copy_job job;
-  job.to = e.keep.data();
-  job.from = e.from.data;
-  job.bytes = e.from.bytes;
-  TELPHER_TRY(copier::on(e.from.where).copy_by_linger(job));
+  TELPHER_TRY(copier::copy_by_linger(e.from.where, e.keep.data(), e.from.data, e.from.bytes));
   return copied(e);
 }
 

@@ -86,13 +86,9 @@ status copy_by_kernel(const elements& from, const elements& to) noexcept {
   TELPHER_TRY(source);
   TELPHER_TRY(target);
   TELPHER_TRY(source->load());
-  path::copy_job job;
-  job.to = target->data();
-  job.from = source->data();
-  job.bytes = from.bytes();
   {
     const auto held = ticket::progress().lock();
-    TELPHER_TRY(path::copier::on(device).copy_by_linger(job));
+    TELPHER_TRY(path::copier::copy_by_linger(device, target->data(), source->data(), from.bytes()));
   }
   return target->store();
 }

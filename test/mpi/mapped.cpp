@@ -2,7 +2,7 @@
 // Small messages through the CPU's window against the same messages through the driver: the calls
 // that the emulated device counted, and every byte. Run with windows (streaming or not) and, for
 // the comparison, with the word driver where mapped copies are switched off. With the word staying:
-// messages between host and device memory, which the kernel that stays moves.
+// what the kernel that stays moves, messages between host and device memory, files and collectives.
 #include <algorithm>
 
 #include "emulated.hpp"
@@ -109,6 +109,28 @@ void count_copies_of_collectives(suite& s, std::size_t bytes) {
   }
 }
 
+/// Files of this rank.
+void count_copies_of_files(suite& s, std::size_t bytes) {
+  buffer data(kind::device, bytes);
+  const std::string path = "/tmp/telpher-mapped-" + std::to_string(getpid());
+  MPI_File file = MPI_FILE_NULL;
+  MPI_File_open(MPI_COMM_SELF, path.c_str(),
+                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    data.clear();
+    data.fill(i);
+    long long before = counter("copies");
+    MPI_File_write_at(file, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
+    s.expect_equal(counter("copies") - before, 0, "copies of the driver to write");
+    data.clear();
+    before = counter("copies");
+    MPI_File_read_at(file, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
+    s.expect_equal(counter("copies") - before, 0, "copies of the driver to read");
+    s.expect_none(data.compare(i, bytes));
+  }
+  MPI_File_close(&file);
+}
+
 /// Between two devices of this process: no kernel, because it may reach its own device only.
 void self_messages(suite& s) {
   using set_device = int(int);
@@ -150,6 +172,7 @@ int main(int argc, char** argv) {
   }
   for (const std::size_t bytes : sizes)
     if (staying) {
+      s.run("staying, files of " + std::to_string(bytes), [&] { count_copies_of_files(s, bytes); });
       if (std::getenv("TELPHER_TEST_PRETENDED_NODES"))
         s.run("staying, collectives of " + std::to_string(bytes),
               [&] { count_copies_of_collectives(s, bytes); });
