@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether blocking calls of one operation and size class go by a schedule between nodes or are
-// staged, where that depends on the network and the host MPI (ways.def). The first calls go both
+// staged, where that depends on the network and the host MPI (ways.def). Staged is a call also
+// where the host MPI gets device memory, which it may (coll/handover.hpp). The first calls go both
 // ways in turn; the way whose best time is the shorter has all later ones. The time of the slowest
 // rank counts: ranks tell each other their best times in the vote before a call (ways.cpp), so they
 // choose alike. The best of some times, because a call may also have waited for a late rank, and

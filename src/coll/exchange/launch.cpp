@@ -40,6 +40,7 @@ struct context_state {
   std::uint64_t stays_since_ns = 0;  // its launch
   std::uint64_t residence = 0;       // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;     // that it waits for
+  std::uint32_t served = 0;          // calls
   path::burst calls;
   memory::own_stream stream, staying;  // `staying`: of kernels that stay
 
@@ -97,6 +98,11 @@ int most_staying(const memory::place& where) noexcept {
 /// lingering copier has the same bound (path/linger.cpp).
 double longest_stay_us() noexcept {
   return 20 * config().linger_time.value;
+}
+
+/// How many calls the last kernel that stayed has served; more than one where it is still there.
+std::uint32_t served(const context_state& s) noexcept {
+  return s.residence != 0 && s.has_left() ? s.served : 2;
 }
 
 /// Tells the kernel that is there, if one is, to leave.
@@ -227,9 +233,9 @@ status run::start(launch_context& on, kernel::id k, const std::vector<std::uint6
   p.stay_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   p.again = 0;
   p.next = nullptr;
-  const bool may_stay = way != staying::no &&
-                        program.size() <= kernel::exchange_command::code_capacity &&
-                        blocks <= s.most_staying && s.calls.goes_on(s.where);
+  const bool may_stay =
+      way != staying::no && program.size() <= kernel::exchange_command::code_capacity &&
+      blocks <= s.most_staying && s.calls.goes_on(s.where) && s.calls.pays(served(s));
   if (!may_stay) return launch();
   p.next = s.next();
   p.relay = static_cast<kernel::exchange_command*>(s.relay.data());
@@ -255,6 +261,7 @@ bool run::taken_by_resident(staying way) noexcept {
   std::copy(p.code, p.code + p.code_words, words + kernel::exchange_command::heading);
   kernel::write_command(*s.next(), s.next_number++, words,
                         kernel::exchange_command::heading + p.code_words);
+  ++s.served;
   return commanded_ = true;
 }
 
@@ -285,6 +292,7 @@ status run::launch() noexcept {
     s.resident_blocks = blocks_;
     std::copy(std::begin(p.flags), std::end(p.flags), s.resident_flags.begin());
     s.residence = p.first_command;
+    s.served = 1;
     s.stays_since_ns = now_ns();
   }
   return status::ok;
