@@ -15,7 +15,6 @@
 #include "base/clock.hpp"
 #include "base/lasting.hpp"
 #include "coll/exchange/exchange.hpp"
-#include "coll/exchange/selection.hpp"
 #include "coll/schedule/problem.hpp"
 #include "datatype/datatype.hpp"
 #include "path/direct.hpp"
@@ -43,10 +42,10 @@ form form_of(std::string_view call) {
   return f;
 }
 
+// Settings name those only that have schedules.
 bool is_to_be_staged(const std::string& name) noexcept {
   operation what{};
-  return !exchange::enabled() ||
-         (from_string(name.c_str(), what) && exchange::forced_algorithm(what) == "staged");
+  return from_string(name.c_str(), what) ? exchange::is_to_be_staged(what) : !exchange::enabled();
 }
 
 std::uint64_t bytes_of(const plan& p) noexcept {

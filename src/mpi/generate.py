@@ -83,7 +83,7 @@ def owner_of(function):
 
 def staged_body(function, request="request"):
     timed = ", time" if function.goes_between else ""
-    effect = "coll::effect::" + ("reduces" if any(p.name == "op" for p in function.parameters) else "moves")
+    effect = "coll::effect::" + ("reduces" if function.reduces else "moves")
     lines = [f'coll::host_collective call("{function.mpi_name}", {function.communicator}, {effect}{timed});']
     replaced = {"request": request}
     for word, rest in function.words_of("input", "output", "inout", "broadcast"):
@@ -239,10 +239,9 @@ def before_host(function):
 def deferred_body(function, how):
     """A collective with a request that may run among the devices, or in the host MPI later: then with
     types and arrays of its own. The types of such a reduction are predefined."""
-    reduces = any(p.name == "op" for p in function.parameters)
     later = function.form == "nonblocking"
     arrays = [p.name for p in function.parameters if p.array and p.kind != "DATATYPE" and later]
-    types = [p.name for p in function.parameters if p.kind == "DATATYPE" and later and not reduces]
+    types = [p.name for p in function.parameters if p.kind == "DATATYPE" and later and not function.reduces]
     own = {"comm": "on", **{name: OWN + name for name in types + arrays}}
     staged = (re.sub(r"\w+", lambda word: own.get(word[0], word[0]), f"  {line}")
               for line in staged_body(function, "made"))

@@ -36,6 +36,10 @@ class Function:
         """A blocking collective that may run by a schedule between nodes, with which staging is compared."""
         return self.form == "blocking" and ("between", "") in self.words
 
+    @property
+    def reduces(self):
+        return any(p.name == "op" for p in self.parameters)
+
     def words_of(self, *names):
         return [(word, rest) for word, rest in self.words if word in names]
 

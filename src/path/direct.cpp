@@ -2,7 +2,6 @@
 #include "path/direct.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/lasting.hpp"
@@ -24,14 +23,9 @@ enum permission : int { no = 0, measured = 1, always = 2 };
 struct state {
   permission permitted = no;
   bool host_says_so = false;
-  std::array<measured_choice, 3> by_size;  // of a byte's cost
+  choices_by_size choices;  // by a byte's cost
 };
 lasting<state> the_state;
-
-measured_choice& choice_for(std::size_t bytes) noexcept {
-  constexpr std::size_t medium = std::size_t{64} << 10, large = std::size_t{1} << 20;
-  return the_state->by_size[bytes < medium ? 0 : bytes < large ? 1 : 2];
-}
 
 // Asks the program's MPI: MPICH and its descendants by a device type, Open MPI by name.
 bool host_takes(const char* query, int mpich_type) noexcept {
@@ -66,7 +60,6 @@ bool host_takes_all() noexcept {
 }
 
 permission own_permission(bool host_says_so) noexcept {
-  if (config().direct == "off") return no;
   if (config().direct != "on") return host_says_so ? measured : no;
   for (device::backend* b : device::backends())
     if (b->owner() == device::vendor::emu && !host_says_so) {
@@ -125,13 +118,13 @@ bool direct::host_says_so() noexcept {
 
 bool direct::wanted(std::size_t bytes) noexcept {
   return the_state->permitted == always || forced() == kind::direct ||
-         choice_for(bytes).next() == measured_choice::second;
+         the_state->choices.of(bytes).next() == measured_choice::second;
 }
 
 void direct::learn(std::size_t bytes, bool by_this, std::uint64_t ns) noexcept {
   if (bytes == 0) return;
-  choice_for(bytes).learn(by_this ? measured_choice::second : measured_choice::first,
-                          static_cast<double>(ns) / static_cast<double>(bytes));
+  the_state->choices.of(bytes).learn(by_this ? measured_choice::second : measured_choice::first,
+                                     static_cast<double>(ns) / static_cast<double>(bytes));
 }
 
 std::unique_ptr<mover> send_direct(const wire& w, const region& from) noexcept {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 
 namespace telpher::path {
@@ -42,6 +43,18 @@ class measured_choice {
     double least = 0;
   };
   std::array<record, 2> ways_;
+};
+
+/// A choice for messages of each size class.
+class choices_by_size {
+ public:
+  measured_choice& of(std::size_t bytes) noexcept {
+    constexpr std::size_t medium = std::size_t{64} << 10, large = std::size_t{1} << 20;
+    return classes_[bytes < medium ? 0 : bytes < large ? 1 : 2];
+  }
+
+ private:
+  std::array<measured_choice, 3> classes_;
 };
 
 }  // namespace telpher::path

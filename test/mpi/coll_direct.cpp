@@ -4,14 +4,14 @@
 // it in turn, then the faster way, and sums never from device memory. Every byte of the results.
 // With `coll_staged` among the arguments nothing goes from device memory.
 #include "checked_calls.hpp"
+#include "path/measured_choice.hpp"
 #include "ways.hpp"
 
 namespace {
 
 using namespace mpi_test;
 
-constexpr int of_each = 4;  // path::measured_choice::trials
-constexpr int calls = 2 * of_each, later_calls = 4;
+constexpr int calls = 2 * telpher::path::measured_choice::trials, later_calls = 4;
 
 std::string path_of(suite& s, call_kind what, int n, memory_kinds k = {}) {
   s.still_alive();

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "emulated.hpp"
+#include "files.hpp"
 #include "suite.hpp"
 
 namespace {
@@ -112,23 +113,19 @@ void count_copies_of_collectives(suite& s, std::size_t bytes) {
 /// Files of this rank.
 void count_copies_of_files(suite& s, std::size_t bytes) {
   buffer data(kind::device, bytes);
-  const std::string path = "/tmp/telpher-mapped-" + std::to_string(getpid());
-  MPI_File file = MPI_FILE_NULL;
-  MPI_File_open(MPI_COMM_SELF, path.c_str(),
-                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  const files::file file(s, MPI_COMM_SELF, files::read_write);
   for (std::uint64_t i = 0; i < messages; ++i) {
     data.clear();
     data.fill(i);
     long long before = counter("copies");
-    MPI_File_write_at(file, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_write_at(file.handle, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
     s.expect_equal(counter("copies") - before, 0, "copies of the driver to write");
     data.clear();
     before = counter("copies");
-    MPI_File_read_at(file, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_read_at(file.handle, 0, data.data(), as_int(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
     s.expect_equal(counter("copies") - before, 0, "copies of the driver to read");
     s.expect_none(data.compare(i, bytes));
   }
-  MPI_File_close(&file);
 }
 
 /// Between two devices of this process: no kernel, because it may reach its own device only.

@@ -50,7 +50,7 @@ bool is_asked_for(operation what) {
 
 /// A setting that names an algorithm of one node changes nothing between nodes.
 limits found_for(const row& r) {
-  if (!exchange::enabled() || exchange::forced_algorithm(r.what) == "staged") return {};
+  if (exchange::is_to_be_staged(r.what)) return {};
   if (is_asked_for(r.what)) return {.least_bytes = 1};
   std::uint64_t told = never;
   if (read(listed(config().coll_between, r.what), told)) return {.least_bytes = told};

@@ -19,6 +19,10 @@ bool enabled() noexcept {
   return config().coll != "staged";
 }
 
+bool is_to_be_staged(operation what) noexcept {
+  return !enabled() || forced_algorithm(what) == "staged";
+}
+
 bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept {
   if (!a.possible && c.protocol.leave_next_to_host()) return false;
   const std::uint64_t number = c.protocol.next_call();

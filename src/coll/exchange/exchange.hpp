@@ -18,6 +18,8 @@ namespace telpher::coll::exchange {
 
 /// Whether TELPHER_COLL allows such calls.
 bool enabled() noexcept;
+/// Whether a setting says that calls of an operation go through host memory.
+bool is_to_be_staged(operation what) noexcept;
 
 /// Whether a blocking call with these buffers, all that it was given, is the host MPI's for sure:
 /// in host memory, on a communicator of one node. This rank has said so to the others then. False:

@@ -19,35 +19,42 @@ status stepped::advance() noexcept {
   return settle();
 }
 
-bool stepped::copy_by_kernel(const step& s) noexcept {
-  if (s.kind != step_kind::copy || dirty_ || !t_.small) return false;
-  by_kernel_.to = reinterpret_cast<void*>(address_of(s.to, c_));
-  by_kernel_.from = reinterpret_cast<const void*>(address_of(s.sources[0], c_));
-  by_kernel_.bytes = s.to.count * c_.unit;
-  by_kernel_.near = s.to.rank == c_.what.rank;
-  return path::copier::on(t_.where).start_by_linger(by_kernel_);
-}
-
-status stepped::move(const step& s) noexcept {
-  if (copy_by_kernel(s)) {
-    kernel_copies_ = true;
-    return status::ok;
-  }
+/// What follows goes to the stream, in which the kernel that stays is not.
+status stepped::begin_in_stream() noexcept {
   if (kernel_copies_) TELPHER_TRY(settle());
   dirty_ = true;
   recorded_ = false;
+  return status::ok;
+}
+
+status stepped::copy(const step& s) noexcept {
+  void* const to = reinterpret_cast<void*>(address_of(s.to, c_));
+  const void* const from = reinterpret_cast<const void*>(address_of(s.sources[0], c_));
   const std::uint64_t bytes = s.to.count * c_.unit;
-  const std::uint64_t to = address_of(s.to, c_);
-  if (s.kind == step_kind::copy)
-    return t_.where.owner->copy(reinterpret_cast<void*>(to),
-                                reinterpret_cast<const void*>(address_of(s.sources[0], c_)), bytes,
-                                context_.stream());
+  if (!dirty_ && t_.small) {
+    by_kernel_.to = to;
+    by_kernel_.from = from;
+    by_kernel_.bytes = bytes;
+    by_kernel_.near = s.to.rank == c_.what.rank;
+    if (path::copier::on(t_.where).start_by_linger(by_kernel_)) {
+      kernel_copies_ = true;
+      return status::ok;
+    }
+  }
+  TELPHER_TRY(begin_in_stream());
+  return t_.where.owner->copy(to, from, bytes, context_.stream());
+}
+
+status stepped::move(const step& s) noexcept {
+  if (s.kind == step_kind::copy) return copy(s);
   if (s.kind != step_kind::reduce) return status::invalid_argument;
+  TELPHER_TRY(begin_in_stream());
   // A program of one reduction: nothing in it waits.
   std::vector<std::uint64_t>& words = t_.chosen.program->words;
   TELPHER_TRY(compile(c_, {&s, 1}, words));
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
+  const std::uint64_t bytes = s.to.count * c_.unit;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
   return launched.start(context_, t_.reduce.body(), words, blocks);
 }

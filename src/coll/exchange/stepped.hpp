@@ -52,7 +52,8 @@ class stepped {
   int awaited() const noexcept { return awaited_; }
 
  private:
-  bool copy_by_kernel(const step& s) noexcept;
+  status begin_in_stream() noexcept;
+  status copy(const step& s) noexcept;
   status move(const step& s) noexcept;
   status settle() noexcept;
   status signal(int peer) noexcept;

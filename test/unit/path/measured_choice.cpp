@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice between two ways by their cost: both are tried, the cheaper is kept, and one slow
-// thing that went the cheaper way changes nothing.
+// The choice between two ways by their cost: both are tried, the cheaper is kept, size classes are
+// independent, and one slow thing that went the cheaper way changes nothing.
 #include "path/measured_choice.hpp"
 
 #include "check.hpp"
 
+using telpher::path::choices_by_size;
 using telpher::path::measured_choice;
 
 namespace {
@@ -35,6 +36,15 @@ TEST_CASE(both_ways_are_tried_and_the_cheaper_is_kept) {
   CHECK_EQ(second_ways(d, 2 * trials + 100, 1000, 900), trials + 100);
   CHECK_EQ(d.least(measured_choice::first), 1000);
   CHECK_EQ(d.least(measured_choice::second), 900);
+}
+
+TEST_CASE(size_classes_are_apart) {
+  constexpr std::size_t small = 10000, large = std::size_t{4} << 20;
+  choices_by_size c;
+  second_ways(c.of(large), 100, 1000, 900);
+  second_ways(c.of(small), 100, 10, 20);
+  CHECK_EQ(second_ways(c.of(large), 10, 1000, 900), 10);
+  CHECK_EQ(second_ways(c.of(small), 10, 10, 20), 0);
 }
 
 TEST_CASE(what_has_waited_changes_nothing) {
