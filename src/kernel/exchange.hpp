@@ -13,6 +13,8 @@
 //                                                     from
 //   signal  kind | lag << 8 | number << 16, peers     to each rank in the mask
 //   wait    kind | lag << 8 | number << 16, peers     for each rank in the mask
+//   meet    kind | number << 16, own rank             all blocks of this rank
+//   await   kind | number << 16, host                 of the host, which stands for a rank
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
 //
 // Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
@@ -29,6 +31,13 @@
 //           so a relaxed store is enough.
 //   wait    load (acquire, system scope) until the signal has arrived, then barrier. With a lag it
 //           is the signal of the call that is `lag` calls before; the first calls do not wait.
+//   meet    a signal of the block to its own rank, then a wait until each of the call's blocks has
+//           made it: what any of them did before is seen by all.
+//
+// The host as a rank (coll/between/kernel_runner.hpp). Its flags lie in pinned memory, and no block
+// is its own. Blocks signal to it as to any rank. It has one word for all blocks, where its own
+// signal would be: flags[host][host], which grows like a flag.
+//   await   load (acquire, system scope) until the host's signal has arrived, then barrier.
 //
 // Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch. The reader
 // waits until the epoch is the call's. Data and flag are one store, so neither fence nor signal is
@@ -102,6 +111,32 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchan
   return through;
 }
 
+/// Returns 0 where the block has to pause before the others have come.
+template <class W>
+TELPHER_DEVICE_CALL std::uint64_t meet_step(W w, const exchange& p, const exchange_call& c,
+                                            std::uint64_t number) {
+  std::uint64_t* const flags = resolve(p.flags[p.me]) + p.me;
+  const std::uint64_t wanted = c.epoch << 16 | number;
+  w.settle();
+  if (w.id() == 0) store_release_system(flags + w.block() * exchange::most_ranks, wanted);
+  patience waiting(p, c);
+  for (unsigned block = w.id(); block < c.blocks; block += w.size())
+    while (load_acquire_system(flags + block * exchange::most_ranks) < wanted)
+      if (waiting.ends()) return 0;
+  return through;
+}
+
+template <class W>
+TELPHER_DEVICE_CALL std::uint64_t await_step(W w, const exchange& p, const exchange_call& c,
+                                             std::uint64_t number, std::uint64_t host) {
+  if (w.id() != 0) return through;
+  patience waiting(p, c);
+  const std::uint64_t* const word = resolve(p.flags[host]) + host;
+  while (load_acquire_system(word) < (c.epoch << 16 | number))
+    if (waiting.ends()) return 0;
+  return through;
+}
+
 // --- the interpreter ---
 
 /// Reports that a block's part of a call has ended or paused.
@@ -140,6 +175,10 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
       return through;
     case exchange_op::wait:
       return wait_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
+    case exchange_op::meet:
+      return meet_step(w, p, c, step[0] >> 16);
+    case exchange_op::await:
+      return await_step(w, p, c, step[0] >> 16, step[1]);
     case exchange_op::copy:
       return copy_step(w, p, c, step, begin);
     case exchange_op::copies:
@@ -160,6 +199,8 @@ TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
   switch (static_cast<exchange_op>(step[0] & 0xff)) {
     case exchange_op::signal:
     case exchange_op::wait:
+    case exchange_op::meet:
+    case exchange_op::await:
       return 2;
     case exchange_op::copies:
       return 1 + 3 * operands;
@@ -200,6 +241,9 @@ TELPHER_DEVICE void run_step_in_lines(W w, const exchange& p, const exchange_cal
       return signal_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
     case exchange_op::wait:
       wait_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
+      return;
+    case exchange_op::meet:  // replays have neither
+    case exchange_op::await:
       return;
     case exchange_op::copy:
     case exchange_op::copies:

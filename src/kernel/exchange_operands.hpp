@@ -17,7 +17,9 @@ enum class exchange_op : std::uint8_t {
   fetch,
   swap,
   signal,
-  wait
+  wait,
+  meet,
+  await
 };
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;

@@ -30,7 +30,7 @@ void check_default(suite& s) {
   constexpr std::size_t listed_nowhere = std::size_t{40} << 20;
   each_operation([&](call_kind what, const char* name) {
     if (what >= call_kind::allgatherv) return;  // whose parts are of several lengths
-    const auto [tried_from, least] = sizes_between(name);
+    const auto [tried_from, least, later_from] = sizes_between(name);
     if (const std::size_t first = tried_from ? tried_from
                                   : least    ? least
                                              : listed_nowhere;
@@ -49,7 +49,7 @@ void check_default(suite& s) {
 void check_tried(suite& s) {
   constexpr int trials = 6, later = 3;
   each_operation([&](call_kind what, const char* name) {
-    const auto [tried_from, least] = sizes_between(name);
+    const auto [tried_from, least, later_from] = sizes_between(name);
     if (!tried_from || what >= call_kind::allgatherv) return;
     const int n = count_of(s, what, tried_from);
     std::string chosen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Non-blocking and persistent sums between nodes without a setting, as the first calls on their
-// communicators: they run by schedules from the size on from which blocking ones do (ways.def), and
-// their results are right whatever memory they have and whoever blocks meanwhile.
+// communicators: they run by schedules from the size on that ways.def has for them, and their
+// results are right whatever memory they have and whoever blocks meanwhile.
 #include "checked_calls.hpp"
 #include "ways.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using namespace mpi_test;
 
 int ints_of(const char* operation) {
-  return static_cast<int>(least_between(operation) / sizeof(int));
+  return static_cast<int>(later_between(operation) / sizeof(int));
 }
 const int least = ints_of("allreduce");
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "checked_calls.hpp"
+#include "emulated.hpp"
 
 namespace {
 
@@ -321,6 +322,24 @@ void check_blocked(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// A call that is one kernel asks the device for no copy.
+void check_one_kernel(suite& s) {
+  constexpr int n = 20000;
+  buffer send(kind::device, n * sizeof(int)), receive(kind::device, n * sizeof(int));
+  const std::vector<int> v(n, 1 << s.rank);
+  copy(kind::device, send.data(), v.data(), n * sizeof(int));
+  const auto sum = [&] {
+    MPI_Allreduce(send.data(), receive.data(), n, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+  };
+  for (int call = 0; call < 3; ++call) sum();  // makes what is kept
+  const long long copies = counted("copies");
+  for (int call = 0; call < 5; ++call) sum();
+  s.expect(counted("copies") == copies, "all of a call is in its kernel");
+  std::vector<int> got(n);
+  copy(kind::device, got.data(), receive.data(), n * sizeof(int));
+  s.expect(std::count(got.begin(), got.end(), (1 << s.ranks) - 1) == n, "the sums are right");
+}
+
 /// One rank's device fails once. Ranks that needed what is missing say so; who does not has the
 /// right sums. The next calls do not fail.
 void check_faults(suite& s) {
@@ -363,6 +382,7 @@ int main(int argc, char** argv) {
     s.run("faults", [&] { check_faults(s); });
     return s.finish();
   }
+  if (std::erase(s.opt.words, "kernel") > 0) s.run("one kernel", [&] { check_one_kernel(s); });
   allreduce_only = std::erase(s.opt.words, "allreduce") > 0;
   s.run("paths", [&] { check_paths(s); });
   s.run("turns", [&] { check_turns(s); });

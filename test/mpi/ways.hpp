@@ -9,18 +9,18 @@ namespace mpi_test {
 
 /// Bytes of the longest vector; 0: at no size.
 struct between_sizes {
-  std::size_t tried_from, least;
+  std::size_t tried_from, least, later_from;
 };
 inline between_sizes sizes_between(std::string_view operation) {
   constexpr std::size_t never = 0;
-#define TELPHER_BETWEEN(name, tried_from, least, measured) \
-  if (operation == #name) return {tried_from, least};
+#define TELPHER_BETWEEN(name, tried_from, least, later_from, measured) \
+  if (operation == #name) return {tried_from, least, later_from};
 #include "coll/between/ways.def"
 #undef TELPHER_BETWEEN
-  return {never, never};
+  return {never, never, never};
 }
-inline std::size_t least_between(std::string_view operation) {
-  return sizes_between(operation).least;
+inline std::size_t later_between(std::string_view operation) {
+  return sizes_between(operation).later_from;
 }
 
 }  // namespace mpi_test

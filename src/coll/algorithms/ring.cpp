@@ -72,9 +72,12 @@ schedule reduce_piece(const problem& p, std::int32_t rank) {
     if (stage == 0) b.copy(b.scratch(slot(leaving)), b.input(b.input_block(rank, leaving)));
     own.pass(slot(leaving));
     const span arrived = own.take(slot(r), {landings + slot(r).offset, slot(r).count});
-    b.reduce(r == rank ? b.output(result) : b.scratch(slot(r)),
+    const bool here = r == rank && !p.in_place;
+    b.reduce(here ? b.output(result) : b.scratch(slot(r)),
              {arrived, b.input(b.input_block(rank, r))});
   }
+  // The output may overlap the own block of the input in part.
+  if (p.in_place && p.ranks > 1) b.copy(b.output(result), b.scratch(slot(rank)));
   own.end();
   return b.take();
 }

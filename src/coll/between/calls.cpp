@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "codec/accounting.hpp"
+#include "coll/between/kernel_runner.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/packed_copies.hpp"
 #include "host_mpi/error.hpp"
@@ -27,17 +28,25 @@ status count_errors(const site& s, std::optional<int> own) noexcept {
   return status::ok;
 }
 
+template <class Runner>
+void run_to_end(Runner& one, const char* name) noexcept {
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  e.enlist(one);
+  e.wait_until(held, name, [&] { return one.done(); });
+}
+
 /// `mine`: a rank that has failed before still takes part, so that no other waits for it.
 status run(site& s, call&& c, bool sums, status mine) noexcept {
   const char* const name = c.name;
+  if (c.kernel) {
+    kernel_runner one(*s.room, std::move(c), mine);
+    run_to_end(one, name);
+    return one.outcome();
+  }
   const bool rounds = static_cast<bool>(c.how);
   runner one(*s.room, std::move(c), mine);
-  auto& e = ticket::progress();
-  {
-    auto held = e.lock();
-    e.enlist(one);
-    e.wait_until(held, name, [&] { return one.done(); });
-  }
+  run_to_end(one, name);
   if (!rounds || !sums || s.room->abandoned()) return one.outcome();
   const status counted = count_errors(s, one.error_exponent());
   return failed(one.outcome()) ? one.outcome() : counted;
@@ -58,13 +67,15 @@ status adapt(exchange::packed_copies& adapted, exchange::arguments& a, const agr
 }
 
 /// not_supported, at all ranks alike: no schedule fits.
-status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
+status run_agreed(const char* name, agreed& way, exchange::arguments& a) noexcept {
   site& s = *way.at;
   if (s.room->abandoned()) return status::peer_lost;
   exchange::packed_copies adapted;
   const bool differs = !can_take_part(a);
   status mine = differs ? adapt(adapted, a, way) : status::ok;
-  planned p = plan_of(a, s, way.all, static_cast<bool>(way.how));
+  if (!s.room->equipped()) way.kernel = {};
+  const bool kernel = static_cast<bool>(way.kernel);
+  planned p = plan_of(a, s, way.all, {.rounds = static_cast<bool>(way.how), .kernel = kernel});
   if (p.to_vote && !all_say(s.comm, p.here)) {
     s.plans.forget();
     return status::out_of_memory;
@@ -72,7 +83,7 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
   if (!p.made) return status::not_supported;
   const std::uint64_t volume = p.bytes;
   if (differs && !failed(mine)) mine = adapted.load();
-  call c = call_of(name, a, s, std::move(p), way.all, way.how);
+  call c = call_of(name, a, s, std::move(p), way.all, way.how, std::move(way.kernel));
   c.packed = way.packed;
   const status came = run(s, std::move(c), is_reduction(a.what), mine);
   if (failed(came)) return came;
@@ -86,7 +97,7 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
 bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
                   int* code, stopwatch* staged) noexcept {
   const std::uint64_t began_ns = now_ns();
-  const auto way = agree(name, comm, a, bytes);
+  auto way = agree(name, comm, a, bytes);
   if (way && way->staged) {
     *staged = stopwatch(way->tried->best(trials::way::staged), now_ns());  // without the vote
     return false;

@@ -13,17 +13,17 @@
 
 namespace telpher::coll::between {
 
-planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool rounds) noexcept {
+planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_form form) noexcept {
   kept_plans& plans = at.plans;
   const bool in_place = a.in_place && a.what == operation::reduce;  // only its root knows
-  const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, rounds);
+  const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, form);
   bool fresh = !found;
   const bool here = found || has_memory_for([&] {  // none is needed for a kept plan
                       problem_of(a, at.among, all, plans.at_hand);
                       if (in_place) plans.at_hand.in_place = false;
-                      if (same_at_all(a.what)) found = plans.find(all.grain, rounds);
+                      if (same_at_all(a.what)) found = plans.find(all.grain, form);
                       fresh = !found;
-                      if (fresh) found = &plans.make(all, at.among.rails, a.rank, rounds);
+                      if (fresh) found = &plans.make(all, at.among.rails, a.rank, form);
                     });
   planned p{.to_vote = fresh, .here = here};
   if (!found) return p;
@@ -33,8 +33,9 @@ planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool r
 }
 
 call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
-             const terms& all, const coding& how) noexcept {
-  const bool on_host = !all.on_device || !at.room->equipped() || (!how && fits_the_host(p.bytes));
+             const terms& all, const coding& how, exchange::launch_context&& kernel) noexcept {
+  const bool on_host =
+      !all.on_device || !at.room->equipped() || (!how && !kernel && fits_the_host(p.bytes));
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
   auto* const output = static_cast<std::byte*>(a.output);
   return {.name = name,
@@ -45,7 +46,8 @@ call call_of(const char* name, const exchange::arguments& a, const site& at, pla
           .output = {output, a.output_place},
           .how = on_host ? coding() : how,
           .bytes = p.bytes,
-          .on_host = on_host};
+          .on_host = on_host,
+          .kernel = std::move(kernel)};
 }
 
 // --- one call ---
@@ -113,7 +115,7 @@ void crossing::make_room() noexcept {
 
 void crossing::plan() noexcept {
   const terms all = terms::of(all_);
-  plan_ = plan_of(arguments_, at_, all, false);
+  plan_ = plan_of(arguments_, at_, all, {});
   if (!plan_.to_vote) return equip();
   now_ = stage::planning;
   has_plan_ = plan_.here;

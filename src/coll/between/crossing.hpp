@@ -54,11 +54,11 @@ struct planned {
   bool here = false;                 // this one has
   std::uint64_t bytes = 0;           // of the longest vector
 };
-planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool rounds) noexcept;
+planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_form form) noexcept;
 
 /// That call, for which there is a schedule.
 call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
-             const terms& all, const coding& how) noexcept;
+             const terms& all, const coding& how, exchange::launch_context&& kernel = {}) noexcept;
 
 class crossing final : public deferred_call {
  public:

@@ -23,14 +23,14 @@ struct row {
   const char* measured;  // the file that has it
 };
 constexpr row rows[] = {
-#define TELPHER_BETWEEN(operation_, tried_from, least_bytes, measured) \
-  {operation::operation_, {tried_from, least_bytes}, measured},
+#define TELPHER_BETWEEN(operation_, tried_from, least_bytes, later_from, measured) \
+  {operation::operation_, {tried_from, least_bytes, later_from}, measured},
 #include "coll/between/ways.def"
 #undef TELPHER_BETWEEN
 };
 static_assert(std::all_of(std::begin(rows), std::end(rows),
                           [](const row& r) {
-                            return r.by_default.least_bytes == never || *r.measured;
+                            return r.by_default.later_from == never || *r.measured;
                           }),
               "a size that was not measured");
 
@@ -51,9 +51,10 @@ bool is_asked_for(operation what) {
 /// A setting that names an algorithm of one node changes nothing between nodes.
 limits found_for(const row& r) {
   if (exchange::is_to_be_staged(r.what)) return {};
-  if (is_asked_for(r.what)) return {.least_bytes = 1};
+  if (is_asked_for(r.what)) return {.least_bytes = 1, .later_from = 1};
   std::uint64_t told = never;
-  if (read(listed(config().coll_between, r.what), told)) return {.least_bytes = told};
+  if (read(listed(config().coll_between, r.what), told))
+    return {.least_bytes = told, .later_from = told};
   return r.by_default;
 }
 

@@ -10,11 +10,11 @@
 
 namespace telpher::coll::between {
 
-/// Bytes of the longest vector. Blocking calls from `tried_from` on are tried (trials.hpp), all
-/// others go by a schedule from `least_bytes` on.
+/// Bytes of the longest vector. Blocking calls from `tried_from` on are tried (trials.hpp), or go
+/// by a schedule from `least_bytes` on; non-blocking and persistent ones from `later_from` on.
 struct limits {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t tried_from = never, least_bytes = never;
+  std::uint64_t tried_from = never, least_bytes = never, later_from = never;
 };
 const limits& limits_of(operation what) noexcept;
 

@@ -153,14 +153,12 @@ void messages::post_block(coming& m, std::byte* at, slot* through) {
 }
 
 bool messages::post() {
-  if (direct_) return false;
   bool moved = false;
   for (coming& m : in_)
-    while (m.posted < m.bytes) {
-      slot* const through = room_.in.take();
-      if (!through) return moved;
-      post_block(m, nullptr, through);
-      moved = true;
+    for (; m.posted < m.bytes; moved = true) {
+      slot* const through = direct_ ? nullptr : room_.in.take();
+      if (!through && !m.to) return moved;
+      post_block(m, m.to ? m.to + m.posted : nullptr, through);
     }
   return moved;
 }

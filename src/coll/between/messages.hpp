@@ -38,8 +38,11 @@ class messages {
   /// `in` is the stream of received blocks' copies.
   messages(room& r, device::stream in) noexcept;
 
-  /// Every message that will come, in the order of `receive`.
-  void expect(int peer, std::uint64_t bytes) { in_.push_back({peer, bytes}); }
+  /// Every message that will come, in the order of `receive`. `to`: where, if nothing else uses the
+  /// place, so that the host MPI may have it at once.
+  void expect(int peer, std::uint64_t bytes, std::byte* to = nullptr) {
+    in_.push_back({peer, bytes, to});
+  }
   /// `kept` is held until the bytes have left.
   void send(int peer, std::byte* from, std::uint64_t bytes, std::uint64_t after,
             std::shared_ptr<const void> kept = nullptr) {
@@ -79,6 +82,7 @@ class messages {
   struct coming {
     int peer;
     std::uint64_t bytes;
+    std::byte* to;
     std::uint64_t posted = 0, arrived = 0;
   };
   struct block {

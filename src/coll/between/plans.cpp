@@ -16,31 +16,41 @@ namespace {
 /// are as long, but a leader has two peers only. Short vectors are not cut.
 constexpr int most_at_once = 8;
 constexpr std::uint64_t short_vector = 16 * 1024;
+/// Of a kernel on two nodes: one message of all of it, in place of two of half of it.
+constexpr std::uint64_t short_vector_of_kernel = 128 * 1024;
 
-const algorithm* chosen(const problem& p, std::uint64_t unit, bool rounds) {
+std::uint64_t most_of_short(const problem& p, plan_form form) {
+  return form.kernel && map_of(p).nodes() == 2 ? short_vector_of_kernel : short_vector;
+}
+
+const algorithm* chosen(const problem& p, std::uint64_t unit, plan_form form) {
   const auto may = [&](const algorithm* a) {
     return a && (a->restrictions & restriction::between_nodes) != 0 && allows(*a, p) ? a : nullptr;
   };
   const auto named = [&](std::string_view name) { return may(find_algorithm(p.what, name)); };
-  if (!rounds)
+  if (!form.rounds)
     if (const auto* forced = named(exchange::forced_algorithm(p.what))) return forced;
   if (p.what != operation::allreduce) {
     const auto* levels = named("two_level");
     return levels ? levels : named("pairwise");
   }
-  if (!rounds && p.count * unit <= short_vector)
+  if (!form.rounds && p.count * unit <= most_of_short(p, form))
     if (const auto* a = named("two_level_doubling")) return a;
-  return named(rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct" : "two_level_ring");
+  return named(form.rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct"
+                                                                : "two_level_ring");
 }
 
 /// Elements of a chunk, or of a piece of each block. A chunk has one block for each leader; blocks
-/// are smaller if the call had too few chunks to overlap.
-std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t rails) {
+/// are smaller if the call had too few chunks to overlap. A kernel copies them much faster than
+/// messages travel, so they are larger.
+std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t rails,
+                          plan_form form) {
   constexpr std::uint64_t worth_a_message = 64 * 1024, chunks_to_overlap = 4;
   if (is_made_of_blocks(p.what)) rails = 1;
   const std::uint64_t whole = is_made_of_blocks(p.what) ? largest_block(p) : p.count / rails;
   const std::uint64_t wanted = std::max(whole * unit / chunks_to_overlap, worth_a_message);
-  const std::uint64_t block = std::min(config().coll_block, wanted) / unit;
+  const std::uint64_t block = form.kernel ? std::min(2 * config().coll_block / unit, whole)
+                                          : std::min(config().coll_block, wanted) / unit;
   return aligned(p, std::max<std::uint64_t>(block, 1)) * rails;
 }
 
@@ -73,14 +83,17 @@ void find_buffers(plan& of) {
 
 }  // namespace
 
-std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, bool rounds) {
+std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, plan_form form) {
   const std::uint64_t leaders = is_made_of_blocks(p.what) ? 1 : static_cast<std::uint64_t>(rails);
-  const algorithm* a = chosen(p, unit, rounds);
+  const algorithm* a = chosen(p, unit, form);
   if (!a) return std::nullopt;
-  for (p.chunk = first_chunk(p, unit, leaders);;) {
-    plan made{a->make(p, rank), {}, {}};
+  for (p.chunk = first_chunk(p, unit, leaders, form);;) {
+    plan made{a->make(p, rank), {}, {}, {}};
     if (made.own.scratch * unit <= config().coll_scratch) {
       find_buffers(made);
+      if (const node_map& map = map_of(p); form.kernel)
+        made.in_kernel = plan_for_kernel(made.own, map.members_of(map.node_of(rank)),
+                                         aliased(p, rank), p.granule);
       return made;
     }
     const std::uint64_t half = aligned(p, p.chunk / leaders / 2) * leaders;
@@ -89,19 +102,19 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, b
   }
 }
 
-const kept_plans::entry* kept_plans::find(std::uint64_t unit, bool rounds) const noexcept {
+const kept_plans::entry* kept_plans::find(std::uint64_t unit, plan_form form) const noexcept {
   const auto is_it = [&](const entry& e) {
-    return e.unit == unit && e.rounds == rounds && e.of == at_hand;
+    return e.unit == unit && e.form == form && e.of == at_hand;
   };
   const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
   return found == entries_.end() ? nullptr : &*found;
 }
 
-const kept_plans::entry* kept_plans::find_parts(const terms& all, bool rounds) const noexcept {
+const kept_plans::entry* kept_plans::find_parts(const terms& all, plan_form form) const noexcept {
   for (std::size_t i = 0; i < most_parts; ++i) {
     if (!all.parts[i]) continue;
     const entry& e = *parts_[i];
-    if (e.unit == all.grain && e.longest == all.longest && e.rounds == rounds) return &e;
+    if (e.unit == all.grain && e.longest == all.longest && e.form == form) return &e;
   }
   return nullptr;
 }
@@ -113,12 +126,12 @@ parts_kept kept_plans::own_parts(const exchange::arguments& a) const noexcept {
   return own;
 }
 
-const kept_plans::entry& kept_plans::make(const terms& all, int rails, int rank, bool rounds) {
+const kept_plans::entry& kept_plans::make(const terms& all, int rails, int rank, plan_form form) {
   const auto made_for = [&](const problem& p) -> std::shared_ptr<const plan> {
-    auto found = choose(p, all.grain, rails, rank, rounds);
+    auto found = choose(p, all.grain, rails, rank, form);
     return found ? std::make_shared<const plan>(std::move(*found)) : nullptr;
   };
-  entry one{at_hand, all.grain, all.longest, rounds, made_for(at_hand), nullptr};
+  entry one{at_hand, all.grain, all.longest, form, made_for(at_hand), nullptr};
   if (at_hand.what == operation::reduce && rank == at_hand.root) {
     problem there = at_hand;
     there.in_place = true;

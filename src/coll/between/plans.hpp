@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "coll/algorithms/catalogue.hpp"
+#include "coll/between/kernel_plan.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/schedule/builder.hpp"
 
@@ -18,13 +19,20 @@ namespace telpher::coll::between {
 
 struct plan {
   schedule own;
+  std::optional<kernel_plan> in_kernel;  // of a call that is one kernel (kernel_runner.hpp)
   std::vector<piece> reads, writes;  // of the own input and output, in elements; ascending, apart
 };
 
-/// `p` says all but the chunk; `unit`: bytes of an element, `rails`: leaders of a node. `rounds`:
-/// messages round values, and only some algorithms have the same bits at all ranks then. None where
+/// What else a plan depends on, at all ranks alike.
+struct plan_form {
+  bool rounds = false;  // messages round values: only some algorithms have equal bits at all ranks
+  bool kernel = false;  // the call is one kernel at each rank
+  bool operator==(const plan_form&) const = default;
+};
+
+/// `p` says all but the chunk; `unit`: bytes of an element, `rails`: leaders of a node. None where
 /// no schedule fits into the scratch space.
-std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, bool rounds);
+std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, plan_form form);
 
 /// All ranks keep the plans of the same calls, in the same places. So all know alike whether a plan
 /// has to be made, for which some rank may have no memory. Of some calls each rank knows only its
@@ -38,19 +46,19 @@ class kept_plans {
     problem of;
     std::uint64_t unit;
     std::uint64_t longest;  // block, as the vote had it
-    bool rounds;
+    plan_form form;
     // Null: no schedule fits.
     std::shared_ptr<const plan> made;
     std::shared_ptr<const plan> in_place;  // of a reduction at its root, which alone knows of it
   };
-  const entry* find(std::uint64_t unit, bool rounds) const noexcept;
+  const entry* find(std::uint64_t unit, plan_form form) const noexcept;
   /// For a call of which each rank knows only its own part.
-  const entry* find_parts(const terms& all, bool rounds) const noexcept;
+  const entry* find_parts(const terms& all, plan_form form) const noexcept;
   /// The places that have this rank's part.
   parts_kept own_parts(const exchange::arguments& a) const noexcept;
   /// `choose` for the call at hand; `rails` and `rank` are always the same. May throw
   /// std::bad_alloc, and keeps nothing then.
-  const entry& make(const terms& all, int rails, int rank, bool rounds);
+  const entry& make(const terms& all, int rails, int rank, plan_form form);
   /// Drops all plans, at all ranks: some rank could not make one that others have kept.
   void forget() noexcept;
 

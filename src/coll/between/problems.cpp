@@ -76,7 +76,8 @@ terms::words terms::as_words() const noexcept {
           static_cast<std::int64_t>(grain),
           -static_cast<std::int64_t>(longest),
           k,
-          -k};
+          -k,
+          in_kernel};
   std::copy(parts.begin(), parts.end(), w.end() - most_parts);
   return w;
 }
@@ -89,7 +90,8 @@ terms terms::of(const words& least) noexcept {
   t.grain = static_cast<std::uint64_t>(least[3]);
   t.longest = static_cast<std::uint64_t>(-least[4]);
   if (least[5] == -least[6]) t.kind = static_cast<codec::element>(least[5]);
-  for (std::size_t i = 0; i < most_parts; ++i) t.parts[i] = least[7 + i] == 1;
+  t.in_kernel = least[7] == 1;
+  for (std::size_t i = 0; i < most_parts; ++i) t.parts[i] = least[8 + i] == 1;
   return t;
 }
 

@@ -22,12 +22,13 @@ struct terms {
   bool able = false;        // this rank, or all of them, can run the schedule in host memory
   bool on_device = false;   // or in memory of the room's devices, whose kernels have the reduction
   bool any_device = false;  // this rank, or some of them, has a buffer on a device
+  bool in_kernel = false;   // this rank, or all of them, can run the schedule as one kernel
   std::uint64_t grain = 0;  // bytes that all counts and offsets are multiples of
   std::uint64_t longest = 0;  // block of a v-form, in bytes
   codec::element kind{};      // of values that may be compressed; none where ranks differ
   parts_kept parts{};         // at this rank, or at all of them
 
-  using words = std::array<std::int64_t, 7 + most_parts>;
+  using words = std::array<std::int64_t, 8 + most_parts>;
   words as_words() const noexcept;
   /// What all ranks' words come to when the least of each counts.
   static terms of(const words& least) noexcept;

@@ -2,6 +2,7 @@
 #include "coll/between/room.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "base/settings.hpp"
@@ -14,6 +15,9 @@ namespace telpher::coll::between {
 
 bool fits_the_host(std::uint64_t bytes) noexcept {
   return bytes <= config().coll_block;
+}
+bool fits_a_kernel(std::uint64_t bytes) noexcept {
+  return bytes > config().coll_kernel_from && bytes <= config().coll_kernel_limit;
 }
 
 // --- slots ---
@@ -59,8 +63,11 @@ void slot_ring::abandon() noexcept {
 namespace {
 
 // Of a rank's host memory: the cookie comes first, then the flags, then the scratch space.
-constexpr std::size_t flags_at = 64, first_byte = 4096;
-static_assert(flags_at + sizeof(exchange::step_flags) <= first_byte);
+constexpr std::size_t flags_at = 64, failed_at = 1024, first_byte = 4096;
+static_assert(flags_at + sizeof(exchange::step_flags) <= failed_at);
+
+constexpr std::size_t host_flags_bytes =
+    kernel::exchange::most_blocks * kernel::exchange::most_ranks * sizeof(std::uint64_t);
 
 }  // namespace
 
@@ -165,6 +172,7 @@ bool room::own_part() noexcept {
                                      "telpher-between");
   if (!space) return false;
   new (space->data() + flags_at) exchange::step_flags{};
+  new (space->data() + failed_at) std::atomic<std::uint64_t>{};
   own_card_.host_space = space->name();
   own_host_space_ = std::move(*space);
   return true;
@@ -189,12 +197,20 @@ exchange::step_flags& room::flags_of(std::size_t i) const noexcept {
   return *reinterpret_cast<exchange::step_flags*>(host_spaces_[i].data() + flags_at);
 }
 
+std::atomic<std::uint64_t>& room::failed_call_of(std::size_t i) const noexcept {
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(host_spaces_[i].data() + failed_at);
+}
+
 // --- on devices ---
 
 bool room::own_space(const memory::place& device) noexcept {
   spaces_.clear();
   own_card_.space = {};
   if (out.fill(device) != status::ok || in.fill(device) != status::ok) return false;
+  auto flags = memory::buffer::host(host_flags_bytes, device.owner, true);
+  if (!flags || !flags->pinned()) return false;
+  host_flags_ = std::move(*flags);
+  std::memset(host_flags_.data(), 0, host_flags_bytes);
   auto space = exchange::workspace::make(kind_, device);
   if (!space) return false;
   own_space_ = std::move(*space);
@@ -233,6 +249,7 @@ void room::abandon() noexcept {
   out.abandon();
   in.abandon();
   own_space_.abandon();
+  new memory::buffer(std::move(host_flags_));
   new std::vector<shared_memory>(std::move(host_spaces_));
   abandoned_ = true;
 }
@@ -268,6 +285,22 @@ status room::wait(int peer) noexcept {
   if (value >> 1 <= awaited_[i]) return status::would_block;
   ++awaited_[i];
   return (value & 1) != 0 ? status::peer_lost : status::ok;
+}
+
+// --- one kernel ---
+
+std::uint64_t* room::kernel_flags_of(std::size_t place) const noexcept {
+  return exchange::workspace::flags_in(spaces_[place].base.get());
+}
+
+void room::tell_failure(std::uint64_t call) noexcept {
+  failed_call_of(own_).store(call, std::memory_order_release);
+}
+
+bool room::has_failed(std::uint64_t call) const noexcept {
+  for (std::size_t i = 0; i < host_spaces_.size(); ++i)
+    if (i != own_ && failed_call_of(i).load(std::memory_order_acquire) == call) return true;
+  return false;
 }
 
 }  // namespace telpher::coll::between

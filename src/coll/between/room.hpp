@@ -13,7 +13,9 @@
 // writes line.from[p]. The word is 2 * s + f: s counts p's signals to q since the room was made, f
 // is 1 if p has failed in the call. A signal is stored (release) after all that stands before it in
 // p's schedule is done and visible; a wait loads with acquire. Every signal is waited for (the
-// verifier proves it), so counts are never reset.
+// verifier proves it), so counts are never reset. Calls that are one kernel at each rank signal on
+// the devices (kernel_runner.hpp). Of these the line has a word that its owner alone writes: the
+// number of the last call in which the owner has failed.
 #pragma once
 
 #include <array>
@@ -30,8 +32,11 @@
 
 namespace telpher::coll::between {
 
-/// Whether a call whose longest vector has so many bytes runs in host memory, at all ranks: it is a
-/// block or less, and each step on a device would take longer than its bytes.
+/// Whether a blocking call whose longest vector has so many bytes is one kernel on each device
+/// (kernel_runner.hpp), if all ranks can have it so.
+bool fits_a_kernel(std::uint64_t bytes) noexcept;
+/// Whether another call runs in host memory, at all ranks: it is a block or less, and each step on
+/// a device would take longer than its bytes.
 bool fits_the_host(std::uint64_t bytes) noexcept;
 
 /// A block on its way through pinned memory; the event stands behind its copy.
@@ -75,6 +80,10 @@ class room {
   room(const room&) = delete;
   room& operator=(const room&) = delete;
 
+  /// Ranks of the node, ascending, and this one's place there.
+  const std::vector<int>& node() const noexcept { return node_; }
+  std::size_t own_place() const noexcept { return own_; }
+
   /// The scratch space of a rank of the node, in device memory or the host's; null for others.
   std::byte* scratch_of(int rank, bool on_host) const noexcept;
   /// A block of host memory for what comes to a rank that has failed.
@@ -82,6 +91,19 @@ class room {
   void signal(int peer, bool failed) noexcept;
   /// would_block, or whether the peer had failed when it signalled: peer_lost.
   status wait(int peer) noexcept;
+
+  // For a call that is one kernel at each rank of the node.
+  /// The call's number. All ranks of the node make the same calls.
+  std::uint64_t next_kernel_call() noexcept { return ++kernel_calls_; }
+  /// Where the kernels of the node's ranks signal to the one in that place.
+  std::uint64_t* kernel_flags_of(std::size_t place) const noexcept;
+  /// Where they signal to the host: pinned memory.
+  std::uint64_t* host_flags() const noexcept {
+    return static_cast<std::uint64_t*>(host_flags_.data());
+  }
+  /// This rank has failed in that call; whether another rank of the node has.
+  void tell_failure(std::uint64_t call) noexcept;
+  bool has_failed(std::uint64_t call) const noexcept;
 
   /// Messages of a call may still come and go: nothing that they touch is given back, and the room
   /// serves no other call.
@@ -108,6 +130,7 @@ class room {
   bool own_part() noexcept;
   bool open_parts() noexcept;
   exchange::step_flags& flags_of(std::size_t i) const noexcept;
+  std::atomic<std::uint64_t>& failed_call_of(std::size_t i) const noexcept;
   bool own_space(const memory::place& device) noexcept;
   bool open_spaces() noexcept;
   std::size_t index_of(int rank) const noexcept;
@@ -128,6 +151,8 @@ class room {
   shared_memory own_host_space_;            // until the others have opened it
   std::vector<shared_memory> host_spaces_;  // of each rank of the node
   memory::place device_;
+  memory::buffer host_flags_;
+  std::uint64_t kernel_calls_ = 0;
   exchange::workspace own_space_;
   std::vector<exchange::mapped_workspace> spaces_;
 };

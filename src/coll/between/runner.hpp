@@ -52,10 +52,11 @@ struct call {
   std::uint64_t unit;  // bytes of an element
   reduction by;
   program_buffer input, output;
-  coding how;           // of messages
-  std::uint64_t bytes;  // of the longest vector
-  bool on_host;         // runs in host memory
-  copies packed{};      // of buffers with gaps, in place of which they are
+  coding how;                         // of messages
+  std::uint64_t bytes;                // of the longest vector
+  bool on_host;                       // runs in host memory
+  copies packed{};                    // of buffers with gaps, in place of which they are
+  exchange::launch_context kernel{};  // where it is one kernel (kernel_runner.hpp)
 };
 
 class runner final : public ticket::worker {

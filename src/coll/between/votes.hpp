@@ -27,7 +27,7 @@ bool has_memory_for(const Work& work) noexcept {
 }
 
 /// The most values of one vote.
-constexpr std::size_t most_voted = 16;
+constexpr std::size_t most_voted = 20;
 
 /// Collective: the least of each value over all ranks. False if the host MPI fails. It polls
 /// instead of blocking in the host MPI, so that the wait has a bound (TELPHER_WAIT_TIMEOUT) when a

@@ -14,6 +14,7 @@
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/intracomm.hpp"
 #include "path/compression.hpp"
+#include "path/neighbours.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -32,8 +33,9 @@ struct voted {
   const char* name;
   const exchange::arguments& a;
   std::uint64_t bytes;
-  bool adapts;  // each rank fits its own buffers to the schedule
-  bool blocks;  // so both ways may be tried
+  bool adapts;                       // each rank fits its own buffers to the schedule
+  bool blocks;                       // so both ways may be tried
+  exchange::launch_context& kernel;  // held where it may be one kernel here
 };
 
 /// A reduction that has no schedule. All ranks name the same one.
@@ -68,6 +70,19 @@ struct ballot {
   trials::times best{};  // a rank's; or of all ranks the slowest
 };
 
+/// A launch context for a call that is one kernel here, if it can be: not the first one on its
+/// communicator, when the nodes are not known yet. It is held through the vote.
+exchange::launch_context context_for(const exchange::arguments& a, std::uint64_t bytes,
+                                     const site* s) noexcept {
+  const memory::place& where = a.where;
+  if (!s || s->among.nodes.empty() || !fits_a_kernel(bytes) || !where.on_device() ||
+      s->among.own_node().size() >= kernel::exchange::most_ranks ||
+      !where.owner->kernels_may_wait(where.device) || !path::may_wait_on(where))
+    return {};
+  auto held = exchange::launch_context::take(where);
+  return held ? std::move(*held) : exchange::launch_context();
+}
+
 ballot ballot_of(const voted& c, const site& s, const site::record& known) noexcept {
   ballot b;
   b.best = known.tried.best();
@@ -75,6 +90,7 @@ ballot ballot_of(const voted& c, const site& s, const site::record& known) noexc
   b.compression = path::choices_of(s.comm);
   b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
   b.of.parts = s.plans.own_parts(c.a);
+  b.of.in_kernel = static_cast<bool>(c.kernel);
   if (c.adapts) {
     b.of.on_device = b.of.on_device && b.of.able;
     b.of.able = true;
@@ -122,12 +138,15 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
   const coding how = all.on_device ? coding(b.compression, all.kind, c.a.what, bytes) : coding();
   trials* const tried = c.blocks && !how && is_tried(c.a.what, bytes) ? &known.tried : nullptr;
   if (tried && stages(c, s, *tried, b.best)) return agreed{.tried = tried, .staged = true};
-  const agreed way{.at = &s, .all = all, .how = how, .bytes = bytes, .tried = tried};
+  agreed way{.at = &s, .all = all, .how = how, .bytes = bytes, .tried = tried};
+  if (all.in_kernel && !how) way.kernel = std::move(c.kernel);
   if (!config().explain) return way;
   char text[160];
   std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
                 s.among.nodes.size(), s.among.rails,
-                all.on_device ? "" : ", in host memory: some rank has no other");
+                way.kernel      ? ", one kernel a rank"
+                : all.on_device ? ""
+                                : ", in host memory: some rank has no other");
   explain(c, s, text);
   return way;
 }
@@ -163,11 +182,12 @@ bool goes_untried(operation what, std::uint64_t bytes, const site* s) noexcept {
   if (s && is_tried(what, bytes))
     if (const auto found = s->of_calls.find(class_of(what, bytes)); found != s->of_calls.end())
       if (const auto chosen = found->second.tried.chosen()) return *chosen == trials::way::schedule;
-  return bytes >= limits_of(what).least_bytes;
+  return bytes >= limits_of(what).later_from;
 }
 
 bool adapts(operation what, std::uint64_t bytes) noexcept {
-  return same_at_all(what) && fits_the_host(bytes) && !is_tried(what, bytes);
+  return same_at_all(what) && fits_the_host(bytes) && !fits_a_kernel(bytes) &&
+         !is_tried(what, bytes);
 }
 
 bool any_worthwhile() noexcept {
@@ -184,7 +204,8 @@ bool spans_nodes(MPI_Comm comm) noexcept {
 // Only the first call takes memory for the site and the record, and that one votes in any case.
 result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
                      std::uint64_t bytes) noexcept {
-  const voted c{name, a, bytes, adapts(a.what, bytes), true};
+  exchange::launch_context kernel;
+  const voted c{name, a, bytes, adapts(a.what, bytes), true, kernel};
   site* s = nullptr;
   site::record* known = nullptr;
   static_cast<void>(has_memory_for([&] {
@@ -206,6 +227,7 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     }
   }
   copies packed = c.adapts ? nullptr : pack(a);
+  kernel = context_for(a, bytes, s);
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);
   if (!way || way->staged) return way;
@@ -221,14 +243,16 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
   if (s && s->refused) return status::not_supported;
   if (s) s->settle(name, false);
   site::record unknown;
-  auto way = vote(comm, {name, a, bytes, false, false}, s, &unknown);
+  exchange::launch_context none;
+  auto way = vote(comm, {name, a, bytes, false, false, none}, s, &unknown);
   if (way.error() == status::out_of_memory) take_back(s, nullptr);
   if (way) way->how = {};
   return way;
 }
 
 void equip(room& r, const agreed& way, const memory::place& device) noexcept {
-  if (way.all.on_device && (way.how || !fits_the_host(way.bytes))) r.equip_now(device);
+  if (way.all.on_device && (way.how || way.kernel || !fits_the_host(way.bytes)))
+    r.equip_now(device);
 }
 
 }  // namespace telpher::coll::between

@@ -28,6 +28,7 @@
 #include "coll/between/packing.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/between/sites.hpp"
+#include "coll/exchange/launch.hpp"
 
 namespace telpher::coll::between {
 
@@ -36,10 +37,11 @@ struct agreed {
   site* at = nullptr;
   terms all{};
   coding how{};
-  std::uint64_t bytes = 0;  // of the longest vector
-  copies packed{};          // of buffers that have gaps at this rank
-  trials* tried = nullptr;  // where both ways are: gets the time that the call takes
-  bool staged = false;      // to be: then there is nothing else here but `tried`
+  std::uint64_t bytes = 0;            // of the longest vector
+  copies packed{};                    // of buffers that have gaps at this rank
+  exchange::launch_context kernel{};  // where the call may be one kernel at each rank
+  trials* tried = nullptr;            // where both ways are: gets the time that the call takes
+  bool staged = false;                // to be: then there is nothing else here but `tried`
 };
 
 /// Stands for any size.

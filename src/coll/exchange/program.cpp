@@ -50,6 +50,7 @@ class compiler {
       case step_kind::signal:
         return add_flag(exchange_op::signal, s.peer, signals_);
       case step_kind::wait:
+        if (s.peer == c_.what.rank || s.peer == c_.host) return add_wait_for_all(s.peer);
         return add_flag(exchange_op::wait, s.peer, waits_);
       case step_kind::send:
       case step_kind::receive:
@@ -204,6 +205,17 @@ class compiler {
     last_flag_ = words_.size();
     words_.push_back(head);
     words_.push_back(bit);
+    return status::ok;
+  }
+
+  /// All blocks wait for the same: for each other, or for the host's word.
+  status add_wait_for_all(std::int32_t peer) {
+    last_flag_ = last_copy_ = last_reduce_ = none;
+    const std::uint64_t number = ++waits_[static_cast<std::size_t>(peer)];
+    if (number > largest_number) return status::invalid_argument;
+    const auto kind = peer == c_.host ? exchange_op::await : exchange_op::meet;
+    words_.push_back(static_cast<std::uint64_t>(kind) | number << 16);
+    words_.push_back(static_cast<std::uint64_t>(peer));
     return status::ok;
   }
 

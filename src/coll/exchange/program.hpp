@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiles a rank's schedule to the program of the exchange kernel. Spans become addresses as
 // mapped in this process. A run of signals (or of waits) becomes one step with a mask of peers. A
+// wait for the own rank is one for all its blocks (meet). The host may stand for a further rank. A
 // sum and the copies that are made of it become one step with several targets. In the packed
 // transport scratch spans become packed memory, and signals and waits are left out.
 #pragma once
@@ -36,6 +37,7 @@ struct compilation {
   bool packed = false;
   meeting begins = meeting::none;
   kernel::packed_format format = kernel::packed_format::words;
+  std::int32_t host = -1;  // the rank that the host stands for, if it does
 };
 
 /// Bytes of packed memory for so many elements of scratch. A span begins at a word of its own,

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs one rank's schedule between nodes as one kernel, to which the host is one more rank
+// (kernel_plan.hpp). The kernel makes all copies and reductions and waits for the kernels of the
+// node's ranks; the host moves the messages. The progress engine polls it; nothing here waits.
+//
+// Protocol. Flags and numbers are the exchange kernel's (kernel/exchange.hpp), in the room's
+// memory; the epoch is the room's number of the call.
+//
+//   leaves   blocks copy their slices to the message's place in pinned memory and signal (release).
+//            When the host has the signals of all blocks (acquire), the host MPI gets the message.
+//   comes    the host MPI may write to the message's place from the beginning on. When it has, and
+//            all blocks have signalled that they are done with what comes before, the host stores
+//            (release) the number of messages that have come; blocks that await it copy their
+//            slices from there.
+//
+// A place is of one message in one call, so nothing is overwritten.
+//
+// Errors. A rank that has failed stops its kernel, sends what it has still to send empty (which
+// tells the receivers that they have failed), and writes the number of the call into its line of
+// the room. Ranks of its node look there for as long as their kernels run, and have failed, too: it
+// may never signal to them. All messages are taken nevertheless.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "coll/between/runner.hpp"
+
+namespace telpher::coll::between {
+
+class kernel_runner final : public ticket::worker {
+ public:
+  /// `c` holds a launch context. `mine`: what this rank has failed with before it began, if it has.
+  kernel_runner(room& r, call&& c, status mine) noexcept;
+  ~kernel_runner() override { retire(); }
+  kernel_runner(const kernel_runner&) = delete;
+  kernel_runner& operator=(const kernel_runner&) = delete;
+
+  bool done() const noexcept { return done_; }
+  /// When it is done.
+  status outcome() const noexcept { return messages_.outcome(); }
+
+  // --- for the progress engine ---
+  bool advance() noexcept override;
+  bool detach() noexcept override { return done_; }
+  void report(log::level at) const noexcept override;
+
+ private:
+  const kernel_plan& plan() const noexcept { return *call_.plan->in_kernel; }
+  bool failing() const noexcept { return failed(messages_.outcome()); }
+  void keep(status s) noexcept {
+    if (failed(s)) messages_.fail(s);
+  }
+
+  status take_places() noexcept;
+  status launch();
+  int blocks() const noexcept;
+  std::byte* place_of(const kernel_plan::message& m) const noexcept;
+  void expect();
+  status move_copies(bool& begun, status (exchange::packed_copies::*begin)() noexcept) noexcept;
+  status walk();
+  status take(const kernel_plan::message& m);
+  bool look_at_kernel() noexcept;
+  bool look_at_signals() noexcept;
+  void look_at_failures() noexcept;
+  void look_at_clock(bool moved) noexcept;
+  void describe(char* text, std::size_t size) const noexcept;
+
+  room& room_;
+  call call_;
+  std::uint64_t number_;  // of the call in the room
+  memory::buffer leaving_, coming_;
+  messages messages_;
+  exchange::run run_;
+  int blocks_ = 0;               // of the kernel
+  bool runs_ = false;            // the kernel
+  std::uint64_t signalled_ = 0;  // signals that all blocks have sent
+  std::uint64_t come_ = 0;       // messages that the kernel has been told of
+  std::size_t next_ = 0;         // message
+  std::size_t expected_ = 0;     // messages up to here, if they come
+  bool launched_ = false, told_ = false;
+  bool packed_ = false, unpacked_ = false;  // what has begun
+  bool walked_ = false;                     // to the end
+  bool begun_ = false;                      // something has come from another node
+  bool lost_ = false;                       // a peer: it is given up
+  bool done_ = false;
+  stall_clock still_;
+};
+
+}  // namespace telpher::coll::between
