@@ -3,8 +3,8 @@
 // MPICH's names too.
 //
 // Two ways. The proxy (mpi/enqueued.hpp) begins the ordinary operation when the stream gets there.
-// A message of limited size in device memory goes through an inbox instead (path/inbox.hpp), so
-// that no host is between the two streams:
+// A message of limited size in device memory goes through an inbox instead (path/inbox.hpp). The
+// hosts match it, mostly before the streams get there, and kernels move it:
 // - Sender, at the call: takes cells of the receiver's inbox, sends a ticket (slot_state::coming)
 //   and launches inbox_put in the stream. When the kernel has read the buffer, the sender's host
 //   stores `arrived`. While there is no room, the call waits for some milliseconds. If there is no
