@@ -10,14 +10,26 @@ namespace {
 
 constexpr int old_byte = 1, new_byte = 7, size = 30000;
 
-/// One call that reads `data`, with work of the stream on `data` still to come. `waits`: it is
-/// expected to wait; then another thread lets the stream go on meanwhile.
-template <class Call>
-void forget(const test_stream& stream, bytes& data, bool waits, const Call& call) {
-  data.set(old_byte);
+/// The device's default stream, as a test_stream.
+class legacy_stream {
+ public:
+  operator void*() const { return nullptr; }
+  void wait() const { STREAM_CALL(telpher_stream_synchronize)(nullptr); }
+  void set(void* to, int byte, std::size_t bytes) const {
+    STREAM_CALL(telpher_memset_async)(to, byte, bytes, nullptr);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    STREAM_CALL(telpher_memcpy_async)(to, from, bytes, nullptr);
+  }
+};
+
+/// One call, with work of the stream on its buffer still to come. `waits`: it is expected to wait;
+/// then another thread lets the stream go on meanwhile.
+template <class Stream, class Work, class Call>
+void forget(const Stream& stream, bool waits, const Work& work, const Call& call) {
   gate g;
   g.hold(stream);
-  stream.set(data.data(), new_byte, size);
+  work();
   std::thread opener;
   if (waits)
     opener = std::thread([&] {
@@ -30,44 +42,104 @@ void forget(const test_stream& stream, bytes& data, bool waits, const Call& call
   stream.wait();
 }
 
-/// Rank 0 sends in several ways; `what` says how the stream is known to the communicator.
-void forgotten(suite& s, MPI_Comm comm, const test_stream& stream, bool waits, const char* what) {
-  bytes data(size, old_byte), in(size, 0);
-  const int wanted = waits ? new_byte : old_byte;
-  const auto check = [&](const char* call) {
-    if (s.rank == 1 && !in.all(wanted)) s.fail("%s, %s: not what was expected", what, call);
-    MPI_Barrier(s.control);
-  };
-  const auto receive = [&] { MPI_Recv(in.data(), size, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE); };
-  if (s.rank == 0)
-    forget(stream, data, waits, [&] { MPI_Send(data.data(), size, MPI_BYTE, 1, 1, comm); });
-  if (s.rank == 1) receive();
-  check("MPI_Send");
-  if (s.rank == 0)
-    forget(stream, data, waits, [&] {
+/// Calls of rank 0 that read what its stream has still to write, and rank 1 looks at what it got;
+/// or that overwrite what the stream has still to read. Rank 0, because the emulated default stream
+/// is one of device 0.
+template <class Stream>
+class forgetful {
+ public:
+  /// `what` says how the stream is known to the communicator.
+  forgetful(suite& s, MPI_Comm comm, const Stream& stream, bool waits, const char* what)
+      : s_(s), comm_(comm), stream_(stream), waits_(waits), what_(what) {}
+
+  void sends() {
+    message("MPI_Send", [&] { MPI_Send(data_.data(), size, MPI_BYTE, 1, 1, comm_); });
+    message("MPI_Isend", [&] {
       MPI_Request r;
-      MPI_Isend(data.data(), size, MPI_BYTE, 1, 1, comm, &r);
+      MPI_Isend(data_.data(), size, MPI_BYTE, 1, 1, comm_, &r);
       MPI_Wait(&r, MPI_STATUS_IGNORE);
     });
-  if (s.rank == 1) receive();
-  check("MPI_Isend");
-  if (s.rank == 0) {
-    MPI_Request r;
-    MPI_Send_init(data.data(), size, MPI_BYTE, 1, 1, comm, &r);
-    forget(stream, data, waits, [&] {
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (s_.rank == 0) MPI_Send_init(data_.data(), size, MPI_BYTE, 1, 1, comm_, &r);
+    message("MPI_Start", [&] {
       MPI_Start(&r);
       MPI_Wait(&r, MPI_STATUS_IGNORE);
     });
+    if (s_.rank == 0) MPI_Request_free(&r);
+  }
+  void collectives() {
+    call(
+        "MPI_Bcast", [&] { MPI_Bcast(data_.data(), size, MPI_BYTE, 0, comm_); },
+        [&] { MPI_Bcast(in_.data(), size, MPI_BYTE, 0, comm_); });
+    call(
+        "MPI_Allreduce", [&] { combine(data_.data(), other_.data()); },
+        [&] { combine(other_.data(), in_.data()); });
+  }
+  /// The stream has still to read what the call overwrites. Only where calls wait.
+  void receives() {
+    bytes kept(size, 0);
+    for (const bool persistent : {false, true}) {
+      in_.set(old_byte);
+      data_.set(new_byte);
+      MPI_Barrier(s_.control);
+      if (s_.rank == 1) MPI_Send(data_.data(), size, MPI_BYTE, 0, 1, comm_);
+      if (s_.rank != 0) continue;
+      const auto read = [&] { stream_.copy(kept.data(), in_.data(), size); };
+      forget(stream_, waits_, read, [&] { receive(1, persistent); });
+      if (!kept.all(old_byte) || !in_.all(new_byte))
+        s_.fail("%s, %s: not what was expected", what_,
+                persistent ? "a started receive" : "MPI_Recv");
+    }
+    MPI_Barrier(s_.control);
+  }
+
+ private:
+  template <class Here, class There>
+  void call(const char* name, const Here& here, const There& there) {
+    in_.set(0);
+    data_.set(old_byte);
+    if (s_.rank == 0)
+      forget(
+          stream_, waits_, [&] { stream_.set(data_.data(), new_byte, size); }, here);
+    else
+      there();
+    if (s_.rank == 1 && !in_.all(waits_ ? new_byte : old_byte))
+      s_.fail("%s, %s: not what was expected", what_, name);
+    MPI_Barrier(s_.control);
+  }
+  template <class Send>
+  void message(const char* name, const Send& send) {
+    call(name, send, [&] { receive(0, false); });
+  }
+  void receive(int from, bool persistent) {
+    if (!persistent) {
+      MPI_Recv(in_.data(), size, MPI_BYTE, from, 1, comm_, MPI_STATUS_IGNORE);
+      return;
+    }
+    MPI_Request r;
+    MPI_Recv_init(in_.data(), size, MPI_BYTE, from, 1, comm_, &r);
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Request_free(&r);
   }
-  if (s.rank == 1) receive();
-  check("MPI_Start");
-  if (!waits) return;  // a collective may wait for the device, and the stream is held up
-  if (s.rank == 0)
-    forget(stream, data, waits, [&] { MPI_Bcast(data.data(), size, MPI_BYTE, 0, comm); });
-  else
-    MPI_Bcast(in.data(), size, MPI_BYTE, 0, comm);
-  check("MPI_Bcast");
+  void combine(const void* from, void* to) {
+    MPI_Allreduce(from, to, size, MPI_UNSIGNED_CHAR, MPI_BOR, comm_);
+  }
+
+  suite& s_;
+  MPI_Comm comm_;
+  const Stream& stream_;
+  const bool waits_;
+  const char* const what_;
+  bytes data_{size, old_byte}, in_{size, 0}, other_{size, 0};
+};
+
+void forgotten(suite& s, MPI_Comm comm, const test_stream& stream, bool waits, const char* what) {
+  forgetful calls(s, comm, stream, waits, what);
+  calls.sends();
+  if (!waits) return;  // the others may wait for the device, and the stream is held up
+  calls.receives();
+  calls.collectives();
 }
 
 void settled(suite& s) {
@@ -259,22 +331,15 @@ void behind_a_message(suite& s) {
 void default_stream(suite& s) {
   const char* const text = std::getenv("TELPHER_SYNC");
   const bool waits = text && (!std::strcmp(text, "stream") || !std::strcmp(text, "device"));
-  if (!waits || s.rank > 1) return;
-  bytes data(size, old_byte);
-  if (s.rank == 0) {
-    gate g;
-    g.hold(nullptr);
-    STREAM_CALL(telpher_memset_async)(data.data(), new_byte, size, nullptr);
-    std::thread opener([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      g.open();
-    });
-    MPI_Send(data.data(), size, MPI_BYTE, 1, 1, s.control);
-    opener.join();
-  } else {
-    MPI_Recv(data.data(), size, MPI_BYTE, 0, 1, s.control, MPI_STATUS_IGNORE);
-    s.expect(data.all(new_byte), "the default stream's work");
-  }
+  if (!waits) return;
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  const legacy_stream stream;
+  forgetful calls(s, comm, stream, waits, "the default stream");
+  calls.sends();
+  calls.receives();
+  calls.collectives();
+  MPI_Comm_free(&comm);
 }
 
 }  // namespace
