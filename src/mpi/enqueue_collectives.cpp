@@ -37,6 +37,17 @@ bool is_root(int root, MPI_Comm comm) noexcept {
   return has_ranks(comm) && coll::group(comm).is_root(root);
 }
 
+using exchange::bytes_of;
+
+/// A gather or a scatter in the form that is not in place.
+template <class Described>
+auto taken_apart(const Described& what) noexcept {
+  return exchange::described(what.what, [fill = what.fill](exchange::arguments& a) {
+    fill(a);
+    a.take_own_block_apart();
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -55,9 +66,16 @@ int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int ro
 int telpher_gather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            void* native) {
-  return put("telpher_gather_enqueue", comm, native,
-             std::bind_front(own_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                             recvtype, root, comm));
+  const auto longest = [=](int ranks, int rank) {
+    return rank == root ? bytes_of(MPI_Count{recvcount} * ranks, recvtype)
+                        : bytes_of(MPI_Count{sendcount} * ranks, sendtype);
+  };
+  return mpi::enqueue_collective("telpher_gather_enqueue", comm, native,
+                                 taken_apart(exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                              recvcount, recvtype, root)),
+                                 longest,
+                                 std::bind_front(own_Igather, sendbuf, sendcount, sendtype, recvbuf,
+                                                 recvcount, recvtype, root, comm));
 }
 
 int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -72,9 +90,16 @@ int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sen
 int telpher_scatter_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                             MPI_Comm comm, void* native) {
-  return put("telpher_scatter_enqueue", comm, native,
-             std::bind_front(own_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                             recvtype, root, comm));
+  const auto longest = [=](int ranks, int rank) {
+    return rank == root ? bytes_of(MPI_Count{sendcount} * ranks, sendtype)
+                        : bytes_of(MPI_Count{recvcount} * ranks, recvtype);
+  };
+  return mpi::enqueue_collective("telpher_scatter_enqueue", comm, native,
+                                 taken_apart(exchange::scatter(sendbuf, sendcount, sendtype,
+                                                               recvbuf, recvcount, recvtype, root)),
+                                 longest,
+                                 std::bind_front(own_Iscatter, sendbuf, sendcount, sendtype,
+                                                 recvbuf, recvcount, recvtype, root, comm));
 }
 
 int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const int displs[],
@@ -140,8 +165,10 @@ int telpher_alltoallw_enqueue(const void* sendbuf, const int sendcounts[], const
 
 int telpher_reduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, int root, MPI_Comm comm, void* native) {
-  return put("telpher_reduce_enqueue", comm, native,
-             std::bind_front(own_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm));
+  return mpi::enqueue_collective(
+      "telpher_reduce_enqueue", comm, native,
+      exchange::reduce(sendbuf, recvbuf, count, datatype, op, root),
+      std::bind_front(own_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
 int telpher_allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,

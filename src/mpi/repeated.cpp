@@ -81,12 +81,15 @@ bool is_served(const repeated_kind& k) noexcept {
   if (k.bytes == 0 || k.bytes > largest) return false;
   switch (k.what) {
     case operation::allreduce:
+    case operation::reduce:
     case operation::reduce_scatter_block:
     case operation::scan:
       return k.reduce.known && k.reduce.op != reduce_op::maxloc && k.reduce.op != reduce_op::minloc;
     case operation::bcast:
     case operation::allgather:
     case operation::alltoall:
+    case operation::gather:
+    case operation::scatter:
       return true;
     default:
       return false;
@@ -95,7 +98,8 @@ bool is_served(const repeated_kind& k) noexcept {
 
 // MPI demands it of all ranks where all must have one buffer alike.
 bool in_place_together(operation what) noexcept {
-  return what != operation::scan && what != operation::reduce_scatter_block;
+  return what != operation::scan && what != operation::reduce_scatter_block &&
+         what != operation::reduce;
 }
 
 /// Until the agreement is over; false in the proxy's own thread, which must not wait for itself.

@@ -11,7 +11,9 @@
 // - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction; and whether the
 //   call is in place, where MPI demands that of all ranks or none. In scans and reduce-scatters
 //   each rank decides that for itself. There the replay has the form, in place or not, of the first
-//   call, if all ranks made that call in the same form; else there is none.
+//   call, if all ranks made that call in the same form; else there is none. In reductions to a root
+//   the root decides, and the replay has the form of its first call. Gathers and scatters always
+//   have the form that is not in place (arguments::take_own_block_apart).
 // - Ranks count the calls of a kind alike, as they make the collectives of a communicator in one
 //   order. A call that comes `ahead` calls after the first waits until the agreement is over, which
 //   is when the streams of all ranks have reached the first call. Programs that run far ahead wait
@@ -145,17 +147,18 @@ class enqueued_first final : public stream::operation {
   enqueued<Start> served_;
 };
 
-/// Enqueues a collective; `start` issues its non-blocking form.
-template <class Described, class Start>
+/// Enqueues a collective; `start` issues its non-blocking form. `longest`: the bytes of the longest
+/// vector of any rank, by the number of ranks and the own rank; the same at all.
+template <class Described, class Longest, class Start>
 int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Described& what,
-                       Start start) noexcept {
+                       const Longest& longest, Start start) noexcept {
   int size = 0, rank = 0;
   if (!may_repeat(comm, size, rank))
     return enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
   device::adopted_stream s(native);
   using coll::exchange::takes;
   repeated_call c{call, comm, native, what.read(size, rank, takes::both)};
-  repeated_turn turn = next_turn(c, {c.a, what.bytes(size)}, s);
+  repeated_turn turn = next_turn(c, {c.a, longest(size, rank)}, s);
   int code = MPI_ERR_OTHER;  // has been raised
   switch (turn.by) {
     case repeated_turn::way::proxy:
@@ -176,6 +179,13 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
       break;
   }
   return code;
+}
+
+template <class Described, class Start>
+int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Described& what,
+                       Start start) noexcept {
+  const auto longest = [&](int ranks, int) { return what.bytes(ranks); };
+  return enqueue_collective(call, comm, native, what, longest, std::move(start));
 }
 
 }  // namespace telpher::mpi

@@ -143,6 +143,81 @@ void with_gaps_in_a_graph(suite& s) {
   for (int round = 0; round < 3; ++round) s.expect(one.right(round), "what came in a round");
 }
 
+/// A gather to rank 1, or a scatter from it, with blocks of every second word at the root, which is
+/// in place in every other round.
+class rooted_rounds {
+ public:
+  rooted_rounds(suite& s, bool scatters) : s_(s), scatters_(scatters), comm_(s) {
+    MPI_Datatype plain;
+    MPI_Type_vector(words, 1, 2, MPI_INT, &plain);
+    MPI_Type_create_resized(plain, 0, MPI_Aint{words} * 8, &spread_);
+    MPI_Type_commit(&spread_);
+    MPI_Type_free(&plain);
+  }
+  ~rooted_rounds() { MPI_Type_free(&spread_); }
+  rooted_rounds(const rooted_rounds&) = delete;
+  rooted_rounds& operator=(const rooted_rounds&) = delete;
+
+  void run(int round) const {
+    const bool in_place = s_.rank == root && round % 2 == 1;
+    unsigned char* const to = log_.data() + at(round);
+    if (scatters_) {
+      for (int b = 0; b < s_.ranks; ++b)
+        stream_.set(whole_.data() + block * as_size(b), byte_of(round, b), block);
+      CALL(scatter)
+      (whole_.data(), 1, spread_, in_place ? MPI_IN_PLACE : dense_.data(), words, MPI_INT, root,
+       comm_, stream_);
+      stream_.copy(to, in_place ? whole_.data() + block * root : dense_.data(), block / 2);
+    } else {
+      stream_.set(dense_.data(), byte_of(round, s_.rank), block / 2);
+      stream_.set(whole_.data(), gap, bytes_each());
+      if (in_place) stream_.set(whole_.data() + block * root, byte_of(round, root), block);
+      CALL(gather)
+      (in_place ? MPI_IN_PLACE : dense_.data(), words, MPI_INT, whole_.data(), 1, spread_, root,
+       comm_, stream_);
+      stream_.copy(to, whole_.data(), bytes_each());
+    }
+  }
+  void check(int rounds) const {
+    stream_.wait();
+    for (int round = 0; round < rounds; ++round)
+      if (scatters_)
+        s_.expect(log_.all(byte_of(round, s_.rank), at(round), block / 2), "what came");
+      else if (s_.rank == root)
+        s_.expect(gathered(round), "what came, and what stayed between it");
+  }
+
+ private:
+  static constexpr int words = 300, root = 1, gap = 200, most_rounds = 40;
+  static constexpr std::size_t block = words * 8;
+  static std::size_t as_size(int n) { return static_cast<std::size_t>(n); }
+  std::size_t bytes_each() const { return block * as_size(s_.ranks); }
+  std::size_t at(int round) const { return bytes_each() * as_size(round); }
+  bool gathered(int round) const {
+    const std::vector<unsigned char> got = log_.read(at(round), bytes_each());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const int of = static_cast<int>(i / block);
+      const bool written = i / 4 % 2 == 0 || (of == root && round % 2 == 1);
+      if (got[i] != static_cast<unsigned char>(written ? byte_of(round, of) : gap)) return false;
+    }
+    return true;
+  }
+
+  suite& s_;
+  const bool scatters_;
+  const own_comm comm_;
+  const test_stream stream_;
+  MPI_Datatype spread_ = MPI_DATATYPE_NULL;
+  bytes whole_{bytes_each(), 0}, dense_{block / 2, 0}, log_{bytes_each() * most_rounds, 0};
+};
+
+void with_gaps_at_the_root(suite& s, bool scatters) {
+  constexpr int rounds = 40;
+  const rooted_rounds one(s, scatters);
+  for (int round = 0; round < rounds; ++round) one.run(round);
+  one.check(rounds);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,5 +229,7 @@ int main(int argc, char** argv) {
     s.run("gaps in two streams", [&] { with_gaps_in_two_streams(s); });
   }
   if (graph_calls()) s.run("gaps in a graph", [&] { with_gaps_in_a_graph(s); });
+  for (const bool scatters : {false, true})
+    s.run(scatters ? "scatter" : "gather", [&] { with_gaps_at_the_root(s, scatters); });
   return s.finish();
 }

@@ -63,7 +63,14 @@ const collective all[] = {
     {collective_call::reduce_scatter_block, true, false, sum_of_all},
     {collective_call::scan, false, false,
      [](const suite& s, int round, int) { return sum_to(s.rank + 1, round); }},
+    {collective_call::reduce, false, false,
+     [](const suite& s, int round, int) { return s.rank == 1 ? sum_to(s.ranks, round) : 0; }},
+    {collective_call::gather, false, true,
+     [](const suite& s, int round, int block) { return s.rank == 1 ? byte_of(round, block) : 0; }},
+    {collective_call::scatter, true, false,
+     [](const suite&, int round, int) { return byte_of(round, 1); }},
 };
+constexpr int rooted = 6;  // of these, the first one whose root alone may be in place
 
 /// The memory of rounds of a collective: buffers in turn, and a log of what came.
 class rounds_of {
@@ -136,12 +143,12 @@ void in_a_stream(suite& s, const collective& what, std::size_t block) {
 
 /// More calls than may wait for the proxy (TELPHER_STREAM_AHEAD), while the stream is held: only
 /// kernels can serve them.
-void far_ahead(suite& s) {
+void far_ahead(suite& s, const collective& what) {
   constexpr int before = 20, held = 100;
   const own_comm comm(s);
   const test_stream stream;
   gate g;
-  const rounds_of one(s, all[0], 4096, before + held);
+  const rounds_of one(s, what, 4096, before + held);
   for (int round = 0; round < before; ++round) one.run(s, round, comm, stream);
   stream.wait();
   g.hold(stream);
@@ -188,14 +195,46 @@ void in_place_here(suite& s, const collective& what) {
   expect_right(s, one, rounds);
 }
 
+enum class in_place_in { all_rounds, even_rounds, odd_rounds };
+
+/// The root is in place in some rounds. Where it is in all of them, kernels serve these.
+void in_place_at_root(suite& s, const collective& what, in_place_in when) {
+  constexpr int rounds = 100, before = 20, size = 1000;
+  const own_comm comm(s);
+  const test_stream stream;
+  gate g;
+  const rounds_of one(s, what, size, rounds);
+  for (int round = 0; round < rounds; ++round) {
+    if (round == before) stream.wait();
+    if (round == before && when == in_place_in::all_rounds && by_devices()) g.hold(stream);
+    const bool even = round % 2 == 0;
+    if (s.rank != 1 || when == (even ? in_place_in::odd_rounds : in_place_in::even_rounds)) {
+      one.run(s, round, comm, stream);
+      continue;
+    }
+    one.fill(s, round, stream);
+    if (what.which == collective_call::scatter) {
+      what.call(one.input(round), MPI_IN_PLACE, one.words(), comm, stream);
+      stream.copy(one.output(round), one.input(round) + size, size);
+    } else {
+      stream.set(one.output(round) + (what.into_all ? size : 0), byte_of(round, 1), size);
+      what.call(MPI_IN_PLACE, one.output(round), one.words(), comm, stream);
+    }
+    one.keep(round, stream);
+  }
+  g.open();
+  stream.wait();
+  expect_right(s, one, rounds);
+}
+
 /// The stream has passed the first call of a kind: the communicator may be used, and freed,
 /// although the ranks may not have agreed yet.
 void first_ones(suite& s) {
   const test_stream stream;
-  for (int again = 0; again < 8; ++again) {
+  for (int again = 0; again < static_cast<int>(std::size(all)); ++again) {
     const own_comm comm(s);
     for (int k = 1; k <= 3; ++k) {
-      const rounds_of one(s, all[again % 6], 64 * static_cast<std::size_t>(k), 1);
+      const rounds_of one(s, all[again], 64 * static_cast<std::size_t>(k), 1);
       one.run(s, 0, comm, stream);
       if (again % 2 == s.rank % 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       stream.wait();
@@ -250,18 +289,18 @@ void on_other_buffers(suite& s, const collective& what) {
 }
 
 /// One call outside of captures is enough for those in a graph.
-void in_a_graph(suite& s) {
+void in_a_graph(suite& s, const collective& first, const collective& second) {
   const own_comm comm(s);
   const test_stream stream;
-  const rounds_of one(s, all[0], 2048, 12), other(s, all[2], 2048, 12);
+  const rounds_of one(s, first, 2048, 12), other(s, second, 2048, 12);
   one.run(s, 0, comm, stream);
   other.run(s, 0, comm, stream);
   {
     graph g(stream);
     one.fill(s, 1, stream);
-    all[0].call(one.input(1), one.output(1), one.words(), comm, stream);
+    first.call(one.input(1), one.output(1), one.words(), comm, stream);
     other.fill(s, 1, stream);
-    all[2].call(other.input(1), other.output(1), other.words(), comm, stream);
+    second.call(other.input(1), other.output(1), other.words(), comm, stream);
     one.keep(1, stream);
     other.keep(1, stream);
     s.expect(g.end(), "a graph with collectives");
@@ -336,14 +375,23 @@ int main(int argc, char** argv) {
   for (const collective& what : all)
     for (const std::size_t block : blocks)
       s.run(what.name() + " of " + std::to_string(block), [&] { in_a_stream(s, what, block); });
-  if (by_devices()) s.run("far ahead", [&] { far_ahead(s); });
+  if (by_devices())
+    for (const collective& what : all)
+      s.run(what.name() + " far ahead", [&] { far_ahead(s, what); });
   s.run("in place", [&] { in_place(s); });
   for (const int i : {4, 5})
     s.run(all[i].name() + " in place here", [&] { in_place_here(s, all[i]); });
+  for (std::size_t i = rooted; i < std::size(all); ++i)
+    for (const auto when :
+         {in_place_in::all_rounds, in_place_in::even_rounds, in_place_in::odd_rounds})
+      s.run(all[i].name() + " in place at the root " + std::to_string(static_cast<int>(when)),
+            [&] { in_place_at_root(s, all[i], when); });
   if (by_devices()) s.run("in two streams", [&] { in_two_streams(s); });
   for (const collective& what : all)
     s.run(what.name() + " on other buffers", [&] { on_other_buffers(s, what); });
-  if (graph_calls()) s.run("in a graph", [&] { in_a_graph(s); });
+  if (graph_calls())
+    for (const auto& [i, k] : {std::pair{0, 2}, {6, 7}, {8, 1}})
+      s.run("in a graph/" + all[i].name(), [&] { in_a_graph(s, all[i], all[k]); });
   s.run("many kinds", [&] { many_kinds(s); });
   s.run("first ones", [&] { first_ones(s); });
   s.run("come and go", [&] { come_and_go(s); });

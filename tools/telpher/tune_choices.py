@@ -15,7 +15,7 @@ BLOCK_OF_EACH = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather", "
 BLOCKING, ENQUEUED, MATCHED = "blocking", "enqueued", "matched"
 NODES = "nodes"  # between nodes: a setting, and no rows (tune_nodes.py)
 FORMS = (ENQUEUED, MATCHED, BLOCKING)  # in the order of a table's rows: the narrower come first
-STREAMED = ("allreduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "scan")  # that kernels repeat
+STREAMED = ("allreduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "scan")  # of what kernels repeat
 CONDITIONAL = ("lines", "stepped", "vendor")  # what not every call and machine can take
 
 

@@ -227,6 +227,23 @@ void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t 
   if (what == operation::scatter) std::swap(sent, received);
 }
 
+void arguments::take_own_block_apart() noexcept {
+  const datatype::layout* const l = possible && in_place ? layout_of(sent.of) : nullptr;
+  if (!l) return;
+  const auto block_of = [&](const void* all) {
+    const auto at = static_cast<std::uintptr_t>(rank * sent.count * l->extent);
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(all) + at);
+  };
+  if (what == operation::gather)
+    input = block_of(output);
+  else
+    output = block_of(input);
+  output_memory = input_memory;
+  output_place = input_place;
+  in_place = false;
+  own_block_stays = true;
+}
+
 void arguments::own_block(std::int64_t count, MPI_Datatype of) {
   if (!possible) return;
   if (in_place) {

@@ -79,6 +79,10 @@ class arguments {
     for (int r = 0; r < ranks; ++r) common.push_back(static_cast<std::uint64_t>(counts[r]));
   }
 
+  /// Of a gather or a scatter in place: the own block becomes a buffer of its own, which lies where
+  /// the result must be. So the call has the form of one that is not in place.
+  void take_own_block_apart() noexcept;
+
   /// When all is read: finds the sides with gaps. May throw std::bad_alloc.
   void find_gaps();
 
@@ -97,6 +101,7 @@ class arguments {
   bool possible = true;
   bool no_memory = false;  // to read the arguments
   bool in_place = false;
+  bool own_block_stays = false;  // it was taken apart
   const void* input = nullptr;
   void* output = nullptr;
   bool takes_host, takes_gaps;

@@ -142,7 +142,7 @@ bool has_sound_buffers(const arguments& a) noexcept {
   const auto out = reinterpret_cast<std::uintptr_t>(a.output);
   const bool apart = in + e.input <= out || out + e.output <= in;
   // What has gaps is packed into memory of its own.
-  return a.in_place || a.gapped || apart || e.input == 0 || e.output == 0;
+  return a.in_place || a.own_block_stays || a.gapped || apart || e.input == 0 || e.output == 0;
 }
 
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {
