@@ -62,7 +62,7 @@ int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int sourc
 
 /* The stream waits for requests. Those of telpher_isend_enqueue and telpher_irecv_enqueue become
  * null. Persistent and partitioned ones stay, and are inactive once the stream has passed the wait
- * (those of messages that need no host are so from the call on, so MPI_Test does not tell whether
+ * (those of messages that kernels move are so from the call on, so MPI_Test does not tell whether
  * the stream has passed it). Other requests are an error. */
 int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* stream);
 int telpher_waitall_enqueue(int count, MPI_Request requests[], MPI_Status statuses[], void* stream);

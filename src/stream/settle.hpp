@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When the program calls MPI, its own kernels and copies may still use the device memory that the
 // call reads or overwrites. These functions wait for such work first ("settle"). TELPHER_SYNC says
-// for which work. Programs that synchronise by themselves, as MPI demands, do not need this, and
-// pay one load in each call.
+// for which work. Programs that synchronise by themselves, as MPI demands, do not need this. With
+// off, or auto while no stream is named, a call pays one load; else they pay as well.
 // The program may name a stream for a communicator. It is kept as an attribute of the communicator,
 // which MPI_Comm_dup and similar calls copy.
 #pragma once
