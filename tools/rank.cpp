@@ -104,16 +104,44 @@ struct device_memory {
 
 using exchange_function = decltype(MPI_Sendrecv);
 
-/// The host MPI's own function, by its library's handle: Telpher stands in front of the PMPI_ names
-/// as well.
-exchange_function* exchange_of_host() {
+/// The host MPI's own function, by its library's handle: Telpher stands in front of the PMPI_
+/// names, and of the queries, as well.
+template <class F>
+F* of_host(const char* name) {
   for (const auto& path : mapped("libmpi")) {
     void* const library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    void* const found = library ? ::dlsym(library, "PMPI_Sendrecv") : nullptr;
-    if (found) return reinterpret_cast<exchange_function*>(found);
+    void* const found = library ? ::dlsym(library, name) : nullptr;
+    if (found) return reinterpret_cast<F*>(found);
   }
+  return nullptr;
+}
+
+exchange_function* exchange_of_host() {
+  if (const auto found = of_host<exchange_function>("PMPI_Sendrecv")) return found;
   std::fprintf(stderr, "telpher-rank: no library of an MPI is in this process\n");
   std::exit(1);
+}
+
+/// Of which back ends the host MPI says that it takes their memory: MPICH and its descendants are
+/// asked by a device type, Open MPI by name.
+std::set<std::string> taken_by_host() {
+  struct {
+    const char* backend;
+    int mpich_type;
+    const char* query;
+  } const kinds[] = {{"cuda", 0, "MPIX_Query_cuda_support"},
+                     {"sycl", 1, "MPIX_Query_ze_support"},
+                     {"hip", 2, "MPIX_Query_rocm_support"}};
+  const auto by_type = of_host<int(int, int*)>("MPIX_GPU_query_support");
+  std::set<std::string> found;
+  for (const auto& kind : kinds) {
+    int yes = 0;
+    const auto by_name = of_host<int()>(kind.query);
+    const bool takes =
+        by_type ? by_type(kind.mpich_type, &yes) == MPI_SUCCESS && yes : by_name && by_name();
+    if (takes) found.insert(kind.backend);
+  }
+  return found;
 }
 
 /// Sends device memory to the next rank and looks at what came; "" if it was right. All ranks do,
@@ -184,6 +212,7 @@ std::string meet(int rank, int size, exchange_function* exchange) {
   return "{\"rank\": " + std::to_string(rank) + ", \"size\": " + std::to_string(size) +
          ", \"mpi\": " + quoted(version) + ", \"backend\": " + quoted(backend ? backend() : "") +
          ", \"devices\": " + std::to_string(devices ? devices() : 0) +
+         ", \"host_takes\": " + list(taken_by_host()) +
          ", \"ring\": " + quoted(ring(rank, size, exchange)) + "}";
 }
 

@@ -24,7 +24,7 @@ _telpher() {
         exec) words="--visible --bind --mpi --help" ;;
         info) words="--json --settings --all --backend --help" ;;
         tune) words="--ranks --sizes --rounds --min-time --margin --only --forms --whole --as-selection --mpi --mpirun-args --backend --output --json --timeout --help" ;;
-        doctor) words="--ranks --mpi --backend --launch --timeout --json --help" ;;
+        doctor) words="--ranks --mpi --backend --launch --timeout --json --facts --help" ;;
         coll) words="list verify simulate --machine --operation --algorithm --ranks --bytes --compress --csv --json --help" ;;
         report) words="--ranks --set --output --only --min-time --title --mpi --backend --again --render --plot-python --json --list --help" ;;
         trace) words="merge --output --summary --json --keep --ranks --mpi --backend --set --help" ;;

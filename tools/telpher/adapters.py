@@ -20,13 +20,13 @@ def distance(one: str, other: str) -> str:
     return DISTANCES[2] if len(nodes) < 2 else DISTANCES[3]
 
 
-def _folders(root: str) -> list:
-    return sorted(glob.glob(root + "sys/class/infiniband/*"))
+def _folders(root: str, *kinds: str) -> list:
+    return sorted(path for kind in kinds for path in glob.glob(f"{root}sys/class/{kind}/*"))
 
 
 def nearest(buses: list, root: str = "/") -> dict:
-    """PCI address of each device: the adapter that is nearest to it, and how near that is."""
-    adapters = {os.path.basename(path): path + "/device" for path in _folders(root)}
+    """PCI address of each device: the adapter that is nearest to it (Slingshot's are cxi's), and how near that is."""
+    adapters = {os.path.basename(path): path + "/device" for path in _folders(root, "infiniband", "cxi")}
     found = {}
     for bus in buses if adapters else []:
         device = f"{root}sys/bus/pci/devices/{bus}"
@@ -38,7 +38,7 @@ def nearest(buses: list, root: str = "/") -> dict:
 def active_ports(root: str = "/") -> dict:
     """Adapter:port of each port that is up: (the adapter's folder, what kind of port it is)."""
     found = {}
-    for folder in _folders(root):
+    for folder in _folders(root, "infiniband"):
         for port in sorted(glob.glob(folder + "/ports/*")):
             if "ACTIVE" in read(port + "/state"):
                 kind = (read(port + "/link_layer"), read(port + "/rate"))

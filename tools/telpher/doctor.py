@@ -6,7 +6,7 @@ where the doctor could not look."""
 import argparse
 import json
 
-from . import UserError, doctor_checks, doctor_facts, host_mpi, libraries
+from . import UserError, doctor_checks, doctor_facts, doctor_nodes, host_mpi, libraries
 
 EPILOG = """ok: in order. note: it works, but could be faster or could not be looked at. bad: it does not work, or not
 as it was meant. --launch looks at a launcher of yours: telpher doctor --mpi ompi --launch 'srun --mpi=pmix -n 4'."""
@@ -26,11 +26,15 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--launch", default="", metavar="'LAUNCHER ARGS'", help="start the ranks by this instead of mpirun")
     p.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="how long ranks may take (60)")
     p.add_argument("--json", action="store_true", help="one JSON object: version, checks, facts")
+    p.add_argument("--facts", action="store_true", help="what this node is like, packed, as other nodes tell it")
     return p
 
 
 def doctor(arguments: list) -> int:
     options = parser().parse_args(arguments)
+    if options.facts:
+        print(doctor_nodes.answer())
+        return 0
     if options.ranks < 1:
         raise UserError(f"-n {options.ranks}: at least one rank is needed")
     if options.mpi and options.mpi not in host_mpi.ABIS and not host_mpi.abi_of_prefix(options.mpi):

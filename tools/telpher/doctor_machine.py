@@ -161,6 +161,13 @@ def mps(facts: dict) -> Check:
     of_node = Counter(rank["host"] for rank in facts["look"]["ranks"])
     if facts["nvidia"]["mps"]:
         return Check("MPS", "ok", "runs: ranks may share GPUs")
+    if folder := facts["nvidia"]["mps_folder"]:
+        return Check(
+            "MPS",
+            "note",
+            f"no daemon answers in {folder}: ranks that share a GPU take turns, and telpher exec gives each few queues",
+            f"nvidia-cuda-mps-control -d; or unset CUDA_MPS_PIPE_DIRECTORY and remove what a daemon left in {folder}",
+        )
     if max(of_node.values(), default=0) <= gpus:
         return Check("MPS", "ok", "does not run, and no ranks share a GPU")
     return Check("MPS", "note", "ranks share GPUs without MPS: they take turns", "nvidia-cuda-mps-control -d")
@@ -170,11 +177,21 @@ def nvidia(facts: dict) -> list:
     return [one(facts) for one in (bar, gdrcopy, mig, mps)] if facts["nvidia"] else []
 
 
-def to_network(found: dict) -> Check:
-    if found["peermem"]:
+def to_network(found: dict, adapters: set) -> Check:
+    """Slingshot's driver (cxi) has no use for nvidia_peermem, which is for adapters of InfiniBand's kind."""
+    slingshot = all(name.startswith("cxi") for name in adapters)
+    if found["peermem"] and not slingshot:
         return Check("GPU to network", "ok", "nvidia_peermem is loaded")
     if found["open_driver"]:
         return Check("GPU to network", "ok", "the open driver exports memory as dma-buf")
+    if slingshot:
+        return Check(
+            "GPU to network",
+            "note",
+            f"{', '.join(sorted(adapters))}: no dma-buf of the open driver; what else Slingshot's driver can do is not "
+            "shown here",
+            "NVIDIA's open driver; TELPHER_DIRECT and TELPHER_RDMA need it or what the site has in its place",
+        )
     return Check(
         "GPU to network", "note", "neither nvidia_peermem nor the open driver's dma-buf", "modprobe nvidia_peermem"
     )
@@ -185,7 +202,7 @@ def network(facts: dict) -> list:
     near = facts["nics"]
     if not near:
         return []
-    checks = [to_network(facts["nvidia"])] if facts["nvidia"] else []
+    checks = [to_network(facts["nvidia"], {nic for nic, _ in near.values()})] if facts["nvidia"] else []
     by_distance = defaultdict(list)
     for gpu, (nic, distance) in near.items():
         by_distance[distance].append(f"{gpu} to {nic}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import mmap
 import os
+import re
 
 from . import UserError
 
@@ -48,6 +50,17 @@ def present() -> dict:
 def plugins() -> str:
     """The folder that has the back ends."""
     return os.path.dirname(present().get("emu", os.path.join(home(), "lib", "")))
+
+
+def cuda_release() -> str:
+    """Of the CUDA runtime inside libtelpher-cuda.so, by the text that it holds; "" where there is none."""
+    path = present().get("cuda", "")
+    if not path:
+        return ""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        found = re.search(rb"telpher_plugin_runtime CUDA (\d+)", whole)
+        number = int(found.group(1)) if found else 0
+    return f"{number // 1000}.{number % 1000 // 10}" if number else ""
 
 
 def program(name: str) -> str | None:

@@ -19,6 +19,7 @@ for line in open('/proc/self/maps'):
     path = line.rstrip().split(' ')[-1]
     if path.startswith('/') and 'libmpi' in path.rsplit('/', 1)[-1]:
         print('TELPHER_LIBMPI', path)
+print('TELPHER_MPI4PY', mpi4py.__version__)
 """
 
 
@@ -27,6 +28,7 @@ class Program:
     abi: str
     library: str  # the libmpi file, or ""
     python: bool = False
+    mpi4py: str = ""  # its version
 
     def show_to_mpi4py(self, environment) -> None:
         """mpi4py 4.1 and newer loads the first MPI it meets, unless it is told: every rank is to load the one
@@ -54,11 +56,12 @@ def _mapped_by(python: str, library: str) -> "Program | None":
     if answer.returncode != 0:
         last = (answer.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise UserError(f"{python} cannot import mpi4py ({last}); install it, or {ASK}")
+    version = re.search(r"^TELPHER_MPI4PY (.*)", answer.stdout, re.M)
     for line in answer.stdout.splitlines():
         path = line[len("TELPHER_LIBMPI "):] if line.startswith("TELPHER_LIBMPI ") else ""
         abi = host_mpi.abi_of_library(path)
         if abi:
-            return Program(abi, path, python=True)
+            return Program(abi, path, python=True, mpi4py=version.group(1) if version else "")
     return None
 
 

@@ -5,6 +5,13 @@
 #include "device/gpurt/backend.hpp"
 #include "device/registry.hpp"
 
+#define TELPHER_TEXT_OF(number) #number
+#define TELPHER_TEXT(number) TELPHER_TEXT_OF(number)
+
+/// The runtime that is linked into this file; `telpher doctor` reads it from the file.
+extern "C" [[gnu::visibility("default")]] constexpr char telpher_plugin_runtime[] =
+    "telpher_plugin_runtime CUDA " TELPHER_TEXT(CUDART_VERSION);
+
 extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_create_backend(
     int version) {
   using namespace telpher::device;

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The doctor's judgement: facts of a healthy job, and one planted fault a test. What can be planted in a real
-job is in test_doctor_ranks.py."""
+job is in test_doctor_ranks.py, what the doctor reads of a machine in test_doctor_nodes.py."""
 
 import copy
 import os
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import adapters, doctor_checks, doctor_facts  # noqa: E402
+from telpher import doctor_checks, doctor_facts, doctor_job  # noqa: E402
 
 
 def given(number: int) -> dict:
@@ -31,7 +30,8 @@ def given(number: int) -> dict:
 
 
 def met(number: int) -> dict:
-    return {"rank": number, "size": 2, "mpi": "MPICH Version: 5.0.2", "backend": "cuda", "devices": 2, "ring": ""}
+    said = {"mpi": "MPICH Version: 5.0.2", "backend": "cuda", "devices": 2, "host_takes": [], "ring": ""}
+    return {"rank": number, "size": 2} | said
 
 
 HEALTHY = {
@@ -40,6 +40,7 @@ HEALTHY = {
     "libraries": {"mpich": "/t/lib/libtelpher-mpich.so", "cuda": "/t/lib/libtelpher-cuda.so"},
     "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}},
     "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
+    "cuda_release": "13.0",
     "backends": [
         {
             "name": "cuda",
@@ -54,7 +55,7 @@ HEALTHY = {
     "settings": [],
     "problems": [],
     "asked": {"ranks": 2, "backend": "auto", "launch": ""},
-    "mpi": {"abi": "mpich", "choice": "", "by": "mpicc", "mpi4py": ""},
+    "mpi": {"abi": "mpich", "choice": "", "by": "python's mpi4py", "mpi4py": "", "versions": ["mpi4py 4.1.2"]},
     "nvidia": {
         "gpus": 2,
         "bars": {"0000:01:00.0": 1 << 37, "0000:02:00.0": 1 << 37},
@@ -62,14 +63,17 @@ HEALTHY = {
         "open_driver": True,
         "gdrcopy": True,
         "mig": False,
+        "mps_folder": "",
         "mps": False,
     },
     "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33},
     "nics": {"0000:01:00.0": ("mlx5_0", "same switch")},
     "tables": [{"file": "/shared/other.table", "mpi": "", "problem": "of another machine (cuda 8 x H200)"}],
+    "nodes": {},
+    "silent": [],
     "look": {"problem": "", "ranks": [given(0), given(1)], "said": []},
     "job": {"problem": "", "ranks": [met(0), met(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
-    "host_alone": {"result": "ends", "says": False},
+    "host_alone": {"result": "ends", "says": ""},
 }
 
 
@@ -92,7 +96,8 @@ class Judgement(unittest.TestCase):
 
     def test_healthy(self):
         self.assertEqual({c.state for c in doctor_checks.judge(self.facts)}, {"ok"})
-        self.assertEqual(self.said("versions"), "NVIDIA 580.82.07, MPICH Version: 5.0.2")
+        versions = "NVIDIA 580.82.07, plug-in of CUDA 13.0, MPICH Version: 5.0.2, mpi4py 4.1.2"
+        self.assertEqual(self.said("versions"), versions)
 
     def test_what_is_in_order_has_a_row(self):
         for name, pattern in (
@@ -136,7 +141,7 @@ class Judgement(unittest.TestCase):
 
     def test_two_mpis(self):
         self.ranks[0]["mpis"].append("/usr/lib/libmpi.so.40")
-        self.assertFalse(doctor_checks.may_meet(self.facts))
+        self.assertFalse(doctor_job.may_meet(self.facts))
         self.facts["job"] = self.facts["host_alone"] = {}
         self.expect("bad", "libmpi.so.40")
 
@@ -248,8 +253,30 @@ class Judgement(unittest.TestCase):
         self.expect("note", "no direct access between 0-1")
 
     def test_a_host_mpi_that_promises_too_much(self):
-        self.facts["host_alone"] = {"result": "ends", "says": True}
-        self.expect("note", "does not move device memory")
+        for text in ("its query says that it is GPU-aware", "MPICH_GPU_SUPPORT_ENABLED=1 tells it to be GPU-aware"):
+            self.facts["host_alone"] = {"result": "ends", "says": text}
+            self.expect("note", f"{text}, but it does not move device memory")
+
+    def test_a_host_mpi_that_delivers_other_bytes(self):
+        wrong = "device memory arrived with other bytes than were sent"
+        self.facts["host_alone"] = {"result": "other", "says": "", "text": wrong}
+        self.expect("bad", f"by itself and did not end, but {wrong}")
+
+    def test_a_host_mpi_that_is_gpu_aware(self):
+        self.facts["host_alone"] = {"result": "works", "says": "its query says that it is GPU-aware"}
+        self.assertEqual(self.said("host MPI"), "moves device memory by itself as well, as it says")
+        self.facts["host_alone"]["says"] = ""
+        self.assertRegex(self.said("host MPI"), "though nothing says so")
+
+    def test_what_promises_that_a_host_mpi_is_gpu_aware(self):
+        with unittest.mock.patch.dict(os.environ, {"MPICH_GPU_SUPPORT_ENABLED": "0"}):
+            self.assertEqual(doctor_facts.promise(self.met), "")
+            os.environ["OMPI_MCA_accelerator"] = "rocm"
+            self.assertRegex(doctor_facts.promise(self.met), "^OMPI_MCA_accelerator=rocm tells")
+            self.met[1]["host_takes"] = ["sycl"]
+            self.assertRegex(doctor_facts.promise(self.met), "^OMPI_MCA_accelerator=rocm tells")
+            self.met[1]["host_takes"] = ["cuda"]
+            self.assertRegex(doctor_facts.promise(self.met), "^its query says")
 
     def test_ranks_that_do_not_start(self):
         self.facts["look"] = {"problem": "no answer within 60 s", "ranks": [], "said": ["hello"]}
@@ -262,9 +289,9 @@ class Judgement(unittest.TestCase):
         self.expect("bad", r"ended with 1: \[telpher 0\] no")
 
     def test_ranks_meet_only_with_one_library_each(self):
-        self.assertTrue(doctor_checks.may_meet(self.facts))
+        self.assertTrue(doctor_job.may_meet(self.facts))
         self.ranks[1]["telphers"] = []
-        self.assertFalse(doctor_checks.may_meet(self.facts))
+        self.assertFalse(doctor_job.may_meet(self.facts))
 
     def test_little_shared_memory(self):
         self.facts["system"]["shm_free"] = 1 << 20
@@ -281,6 +308,18 @@ class Judgement(unittest.TestCase):
             self.facts["nvidia"] = copy.deepcopy(HEALTHY["nvidia"])
         self.facts["nvidia"] |= {"peermem": False, "open_driver": False}
         self.expect("note", "modprobe nvidia_peermem")
+
+    def test_an_mps_that_does_not_answer(self):
+        self.facts["nvidia"]["mps_folder"] = "/tmp/nvidia-mps"
+        self.expect("note", "^no daemon answers in /tmp/nvidia-mps: .*remove what a daemon left")
+
+    def test_slingshot(self):
+        self.facts["nics"] = {"0000:01:00.0": ("cxi0", "same switch")}
+        self.assertRegex(self.said("GPU to network"), "dma-buf")
+        self.facts["nvidia"]["open_driver"] = False
+        self.expect("note", "^cxi0: no dma-buf")
+        self.facts["nics"]["0000:02:00.0"] = ("mlx5_0", "same switch")
+        self.assertRegex(self.said("GPU to network"), "nvidia_peermem is loaded")
 
     def test_ranks_of_two_nodes_share_no_gpu(self):
         self.facts["nvidia"]["gpus"] = 1
@@ -309,67 +348,51 @@ class Judgement(unittest.TestCase):
         }
         self.expect("note", "NVIDIA 580.82.07 on node1; NVIDIA 535.104.05 on node2")
         self.ranks[0]["driver"], self.ranks[1]["driver"] = "6.8.5", ""
-        self.expect("note", "amdgpu 6.8.5 on node1; no driver on node2")
+        self.expect("note", "amdgpu 6.8.5 on node1; none on node2")
 
 
-class Nvidia(unittest.TestCase):
-    def test_what_the_kernel_shows(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for path, text in (
-                ("proc/driver/nvidia/gpus/0000:3B:00.0/information", ""),
-                ("proc/driver/nvidia/version", "Open Kernel Module"),
-                (
-                    "sys/bus/pci/devices/0000:3b:00.0/resource",
-                    "0x10 0x0f 0x0\n0x100000000 0x1ffffffff 0x14220c\n0x0000000000000000 0x0000000000000000 0x0\n",
-                ),
-                ("dev/gdrdrv", ""),
-            ):
-                Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
-                Path(folder, path).write_text(text)
-            found = doctor_facts.nvidia(folder + "/")
-            self.assertEqual(
-                (found["gpus"], found["bars"], found["open_driver"], found["gdrcopy"], found["peermem"]),
-                (1, {"0000:3b:00.0": 1 << 32}, True, True, False),
-            )
-        self.assertEqual(doctor_facts.nvidia("/nowhere/"), {})
+class Nodes(unittest.TestCase):
+    """Ranks that run on two nodes, of which the command's is none."""
 
+    def setUp(self):
+        self.facts = copy.deepcopy(HEALTHY) | {"nvidia": {}, "backends": []}
+        for rank, host in zip(self.facts["look"]["ranks"], ("node1", "node2"), strict=True):
+            rank["host"] = host
+        parts = ("libraries", "home", "version", "backends", "nvidia", "system", "nics", "tables", "plugin_wheels")
+        own = {name: HEALTHY[name] for name in (*parts, "cuda_release")}
+        self.facts["nodes"] = {host: copy.deepcopy(own) for host in ("node1", "node2")}
 
-class Adapters(unittest.TestCase):
-    """By the places of devices below /sys/devices, as on a machine with two processors and switches."""
+    def expect(self, state: str, pattern: str):
+        found = [c for c in doctor_checks.judge(self.facts) if c.state != "ok"]
+        self.assertEqual([c.state for c in found], [state], found)
+        self.assertRegex(f"{found[0].why} {found[0].remedy}", pattern)
 
-    GPU = "pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0"
-    PLACES = {
-        "same switch": "pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:01.0/0000:04:00.0",
-        "same root complex": "pci0000:00/0000:00:02.0/0000:05:00.0",
-        "same NUMA node": "pci0000:40/0000:40:01.0/0000:41:00.0",
-        "another NUMA node": "pci0000:80/0000:80:01.0/0000:81:00.0",
-    }
+    def test_their_machines_are_judged_and_said_once(self):
+        checks = doctor_checks.judge(self.facts)
+        self.assertEqual({c.state for c in checks}, {"ok"}, checks)
+        self.assertEqual([c.why for c in checks if c.name == "GDRCopy"], ["its driver is loaded"])
 
-    def nearest(self, names: list) -> tuple:
-        with tempfile.TemporaryDirectory() as folder:
-            devices, bus = Path(folder, "sys/devices"), Path(folder, "sys/bus/pci/devices")
-            nics = Path(folder, "sys/class/infiniband")
-            for one in (bus, nics):
-                one.mkdir(parents=True)
-            for name, place in [("gpu", self.GPU), *((name, self.PLACES[name]) for name in names)]:
-                (devices / place).mkdir(parents=True)
-                (devices / place / "numa_node").write_text("1" if name == "another NUMA node" else "0")
-                if name == "gpu":
-                    (bus / "0000:03:00.0").symlink_to(devices / place)
-                else:
-                    (nics / name).mkdir()
-                    (nics / name / "device").symlink_to(devices / place)
-            return adapters.nearest(["0000:03:00.0"], folder + "/")["0000:03:00.0"]
+    def test_a_fault_of_one_names_it(self):
+        self.facts["nodes"]["node2"]["nvidia"]["gdrcopy"] = False
+        self.expect("note", "^on node2: not loaded")
+        self.facts["nodes"]["node1"]["nvidia"]["gdrcopy"] = False
+        self.expect("note", "^not loaded")
 
-    def test_each_distance(self):
-        for name in self.PLACES:
-            self.assertEqual(self.nearest([name]), (name, name))
+    def test_ranks_share_the_gpus_of_their_own_node(self):
+        self.facts["nodes"]["node1"]["nvidia"]["gpus"] = 1
+        self.assertEqual({c.state for c in doctor_checks.judge(self.facts)}, {"ok"})
+        self.facts["look"]["ranks"].append(given(2))
+        self.facts["asked"]["ranks"] = 3
+        self.expect("note", "^on node1: ranks share GPUs without MPS")
 
-    def test_the_nearest_counts(self):
-        self.assertEqual(self.nearest(list(self.PLACES)), ("same switch", "same switch"))
+    def test_plug_ins_of_two_releases(self):
+        self.facts["nodes"]["node2"]["cuda_release"] = "12.4"
+        self.expect("note", "^plug-in of CUDA 13.0 on node1; plug-in of CUDA 12.4 on node2")
 
-    def test_no_adapter(self):
-        self.assertEqual(adapters.nearest(["0000:03:00.0"], "/nowhere/"), {})
+    def test_a_node_that_does_not_answer(self):
+        del self.facts["nodes"]["node2"]
+        self.facts |= {"silent": ["node2"], "why_silent": "the launcher ended with 1: no python3"}
+        self.expect("note", r"of node1 only: 1 ranks run on node2.*no python3.*run telpher doctor there")
 
 
 unittest.main()

@@ -23,6 +23,17 @@ MPIRUN = os.path.join(PREFIX, "bin", "mpirun") + (" --oversubscribe --bind-to no
 LOCAL_RANK = "OMPI_COMM_WORLD_LOCAL_RANK" if ABI == "ompi" else "MPI_LOCALRANKID"
 
 
+def no_names() -> str:
+    """Why a process cannot be given another host name; "" if it can."""
+    try:
+        return subprocess.run(["unshare", "--uts", "hostname", "elsewhere"], capture_output=True, text=True).stderr
+    except OSError as error:
+        return str(error)
+
+
+NO_NAMES = no_names().strip()
+
+
 def looked(*arguments: str, backend: str = "emu", **more: str) -> tuple:
     """(exit code, what the doctor says with --json)"""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
@@ -77,10 +88,39 @@ class Planted(unittest.TestCase):
         self.assertFalse([c for c in said["checks"] if c["name"] == "direct copies" and c["state"] != "ok"], said)
         # Neither MPI reads emulated memory: a host MPI that seems to was not asked itself.
         self.assertEqual(said["facts"]["host_alone"]["result"], "ends")
+        self.assertEqual([rank["host_takes"] for rank in said["facts"]["job"]["ranks"]], [[], []])
+
+    def test_a_host_mpi_that_says_so_and_delivers_other_bytes(self):
+        """A library that telpher-rank takes for a part of the host MPI: the first of those by name is asked."""
+        with tempfile.TemporaryDirectory(prefix="a", dir=Path(BUILD).parent) as folder:
+            if folder > os.path.realpath(PREFIX):
+                self.skipTest(f"{folder} is asked after {PREFIX}")
+            shutil.copy(os.path.join(BUILD, "test/lib/libmpi_untrue.so"), folder)
+            code, said = looked(LD_PRELOAD=f"{folder}/libmpi_untrue.so")
+        found = [c["why"] for c in said["checks"] if c["state"] == "bad"]
+        self.assertEqual((code, len(found)), (1, 1), found)
+        self.assertRegex(found[0], "by itself and did not end, but device memory arrived with other bytes")
+        self.assertEqual([rank["host_takes"] for rank in said["facts"]["job"]["ranks"]], [["cuda"], ["cuda"]])
+
+    @unittest.skipIf(NO_NAMES, f"no host name can be made up: {NO_NAMES}")
+    def test_ranks_of_another_node(self):
+        """The machine is described by a rank there."""
+        launch = f"{MPIRUN} -n 2 unshare --uts sh -c 'hostname elsewhere; exec \"$@\"' sh"
+        code, said = looked("--launch", launch)
+        self.assertEqual((code, list(said["facts"]["nodes"])), (0, ["elsewhere"]), said)
+        self.assertEqual(said["facts"]["nodes"]["elsewhere"]["host"]["name"], "elsewhere")
+
+    @unittest.skipIf(NO_NAMES, f"no host name can be made up: {NO_NAMES}")
+    def test_another_node_that_does_not_answer(self):
+        inside = 'case "$*" in *--facts*) exit 3; esac; hostname elsewhere; exec "$@"'
+        path = Path(self.folder.name, "silent")
+        path.write_text(f"#!/bin/sh\nexec unshare --uts sh -c '{inside}' sh \"$@\"\n")
+        path.chmod(0o755)
+        self.bad(doctor("--launch", f"{MPIRUN} -n 2 {path}"), "nodes", "2 ranks run on elsewhere.*doctor there", "note")
 
     @unittest.skipIf(ABI == "ompi", "an Open MPI that lacks the accelerator it is told of does not start")
     def test_a_host_mpi_that_promises_too_much(self):
-        self.bad(doctor(MPICH_GPU_SUPPORT_ENABLED="1"), "host MPI", "told to be GPU-aware", "note")
+        self.bad(doctor(MPICH_GPU_SUPPORT_ENABLED="1"), "host MPI", "tells it to be GPU-aware", "note")
 
     def test_not_loaded_in_a_rank(self):
         skip = 'while [ "$1" != -- ]; do shift; done; shift'
