@@ -137,6 +137,18 @@ class Wheels(unittest.TestCase):
             stripped, whole = wheel.files["telpher/lib/libtelpher-cuda.so"], build / "lib/libtelpher-cuda.so"
             self.assertLess(stripped.stat().st_size, whole.stat().st_size)
 
+    def test_the_sizes_that_are_promised(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "telpher-1.0.0-py3-none-any.whl")
+            for size, name, fits in ((5 * 10**6, "telpher", True), (5 * 10**6 + 1, "telpher", False),
+                                     (15 * 10**6 + 1, "telpher_cuda13", False), (10**8, "telpher_sycl", True)):
+                with open(path, "wb") as file:
+                    file.truncate(size)
+                if fits:
+                    package.within_limit(name, path)
+                else:
+                    self.assertRaisesRegex(package.PackageError, "is larger than", package.within_limit, name, path)
+
     def test_the_command_is_for_the_pythons_that_the_wheel_is_for(self):
         oldest = re.search(r'"Requires-Python: >=3\.(\d+)"', (ROOT / "tools/package.py").read_text())
         for path in (ROOT / "tools/telpher").glob("*.py"):
