@@ -197,8 +197,9 @@ std::string look() {
          ", \"telphers\": " + list(mapped("libtelpher-")) +
          ", \"mpis\": " + list(mapped("libmpi")) +
          ", \"version\": " + std::to_string(version ? version() : 0) +
-         ", \"settings\": " + variables({"TELPHER_"}) +
-         ", \"slurm\": " + variables({"SLURM_GPU", "SLURM_NTASKS_PER_GPU", "SLURM_TRES_PER_TASK"}) +
+         ", \"settings\": " + variables({"TELPHER_"}) + ", \"slurm\": " +
+         variables(
+             {"SLURM_GPU", "SLURM_STEP_GPUS", "SLURM_NTASKS_PER_GPU", "SLURM_TRES_PER_TASK"}) +
          ", \"driver\": " + quoted(driver()) + ", \"pid_space\": " + space("pid") +
          ", \"ipc_space\": " + space("ipc") + "}";
 }

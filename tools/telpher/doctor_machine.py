@@ -88,15 +88,20 @@ def links(facts: dict) -> list:
 
 
 def hiding(rank: dict) -> list:
-    """What Slurm was asked for that shows a rank its own GPU only."""
+    """What Slurm was asked for that shows a rank its own GPU only. Variables hold what sbatch was asked for, not what
+    srun itself was: there the one GPU that the rank was given tells."""
     asked = rank["slurm"]
     if "SLURM_GPU_BIND" in asked:  # it has the last word
         return [] if asked["SLURM_GPU_BIND"] == "none" else [f"SLURM_GPU_BIND={asked['SLURM_GPU_BIND']}"]
-    return [
+    named = [
         f"{name}={asked[name]}"
         for name in ("SLURM_GPUS_PER_TASK", "SLURM_NTASKS_PER_GPU", "SLURM_TRES_PER_TASK")
         if name in asked and (name != "SLURM_TRES_PER_TASK" or "gpu" in asked[name])
     ]
+    own = asked.get("SLURM_STEP_GPUS", "")
+    if not named and own.isdigit() and asked.get("SLURM_GPUS_ON_NODE", "1") != "1":
+        return [f"SLURM_STEP_GPUS={own}"]
+    return named
 
 
 def hidden_peers(facts: dict) -> list:

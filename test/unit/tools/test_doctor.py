@@ -3,6 +3,7 @@
 job is in test_doctor_ranks.py, what the doctor reads of a machine in test_doctor_nodes.py."""
 
 import copy
+import json
 import os
 import sys
 import unittest
@@ -10,71 +11,8 @@ import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
+from healthy_job import HEALTHY, given  # noqa: E402
 from telpher import doctor_checks, doctor_facts, doctor_job  # noqa: E402
-
-
-def given(number: int) -> dict:
-    return {
-        "rank": number,
-        "host": "node1",
-        "pid": 10 + number,
-        "telphers": ["/t/lib/libtelpher-mpich.so"],
-        "mpis": ["/m/lib/libmpi.so.12"],
-        "version": 100,
-        "settings": {"TELPHER_BACKEND": "cuda"},
-        "slurm": {},
-        "pid_space": 1,
-        "ipc_space": 1,
-        "driver": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.82.07  Release Build  (user@host)",
-    }
-
-
-def met(number: int) -> dict:
-    said = {"mpi": "MPICH Version: 5.0.2", "backend": "cuda", "devices": 2, "host_takes": [], "ring": ""}
-    return {"rank": number, "size": 2} | said
-
-
-HEALTHY = {
-    "version": "0.1.0 (0123abc)",
-    "home": "/t",
-    "libraries": {"mpich": "/t/lib/libtelpher-mpich.so", "cuda": "/t/lib/libtelpher-cuda.so"},
-    "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}},
-    "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
-    "cuda_release": "13.0",
-    "backends": [
-        {
-            "name": "cuda",
-            "devices": [{"bus": "0000:01:00.0", "memory": 80 << 30}, {"bus": "0000:02:00.0", "memory": 80 << 30}],
-            "pairs": [
-                {"from": 0, "to": 1, "peer": True, "distance": "fabric"},
-                {"from": 1, "to": 0, "peer": True, "distance": "fabric"},
-            ],
-        }
-    ],
-    "absent": [],
-    "settings": [],
-    "problems": [],
-    "asked": {"ranks": 2, "backend": "auto", "launch": ""},
-    "mpi": {"abi": "mpich", "choice": "", "by": "python's mpi4py", "mpi4py": "", "versions": ["mpi4py 4.1.2"]},
-    "nvidia": {
-        "gpus": 2,
-        "bars": {"0000:01:00.0": 1 << 37, "0000:02:00.0": 1 << 37},
-        "peermem": True,
-        "open_driver": True,
-        "gdrcopy": True,
-        "mig": False,
-        "mps_folder": "",
-        "mps": False,
-    },
-    "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33},
-    "nics": {"0000:01:00.0": ("mlx5_0", "same switch")},
-    "tables": [{"file": "/shared/other.table", "mpi": "", "problem": "of another machine (cuda 8 x H200)"}],
-    "nodes": {},
-    "silent": [],
-    "look": {"problem": "", "ranks": [given(0), given(1)], "said": []},
-    "job": {"problem": "", "ranks": [met(0), met(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
-    "host_alone": {"result": "ends", "says": ""},
-}
 
 
 class Judgement(unittest.TestCase):
@@ -220,6 +158,19 @@ class Judgement(unittest.TestCase):
         self.expect("note", "SLURM_TRES_PER_TASK=cpu=8,gres/gpu:1 *")
         self.ranks[1]["slurm"]["SLURM_GPU_BIND"] = "closest"
         self.expect("note", r"\(SLURM_GPU_BIND=closest\)")
+
+    def test_slurm_as_it_was_run(self):
+        for one in self.met:
+            one["devices"] = 1
+        with open(os.path.join(os.path.dirname(__file__), "slurm.json")) as file:
+            seen = json.load(file)["gpus"]
+        self.facts["visibility"]["devices"] = 1
+        for words, variables in seen.items():
+            self.ranks[1]["slurm"] = variables
+            if "none" in words or "per-node=2" in words and "single" not in words:
+                self.test_healthy()
+            else:
+                self.expect("note", r"sees one device \(SLURM_")
 
     def test_slurm_that_hides_nothing(self):
         for one in self.met:

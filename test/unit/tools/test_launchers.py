@@ -13,6 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 from telpher import adapters, answers, devices, execute  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "")
+with open(os.path.join(os.path.dirname(__file__), "slurm.json")) as data:
+    SLURM = json.load(data)["ranks"]  # as it was run
 
 # The variables of the third rank of a node, as each launcher sets them.
 LAUNCHERS = {
@@ -22,8 +24,10 @@ LAUNCHERS = {
         "mpich",
     ),
     "Intel MPI": ({"PMI_RANK": "6", "MPI_LOCALRANKID": "2", "I_MPI_HYDRA_UUID": "1"}, "mpich"),
-    "srun --mpi=pmix": ({"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "PMIX_RANK": "6"}, ""),
-    "srun --mpi=pmi2": ({"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "PMI_RANK": "6", "PMI_FD": "9"}, ""),
+    "srun --mpi=pmix": (SLURM["srun --mpi=pmix"], ""),
+    "srun --mpi=pmi2": (SLURM["srun --mpi=pmi2"], ""),
+    "mpirun of MPICH in a job": (SLURM["mpirun of MPICH in a job"], "mpich"),
+    "mpirun of Open MPI in a job": (SLURM["mpirun of Open MPI in a job"], "ompi"),
     "flux run": ({"FLUX_TASK_RANK": "6", "FLUX_TASK_LOCAL_ID": "2", "PMI_RANK": "6", "PMI_FD": "9"}, ""),
     "PALS": ({"PALS_RANKID": "6", "PALS_LOCAL_RANKID": "2", "PMI_RANK": "6"}, ""),
     "Cray's PMI": ({"PMI_RANK": "6", "PMI_LOCAL_RANK": "2"}, ""),
@@ -41,10 +45,12 @@ class Launchers(unittest.TestCase):
     def test_inside_a_slurm_job_the_inner_launcher_counts(self):
         for name, (variables, _) in LAUNCHERS.items():
             with self.subTest(name):
-                outer = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+                outer = SLURM["srun --mpi=pmi2"] | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
                 self.assertEqual(execute.local_rank(outer | variables), 2)
 
     def test_how_many_ranks_the_node_has(self):
+        for name, variables in SLURM.items():
+            self.assertEqual(execute.local_ranks(variables), 3, name)
         for name in execute.LOCAL_SIZE:
             self.assertEqual(execute.local_ranks({"SLURM_STEP_TASKS_PER_NODE": "9", name: "4(x2),3"}), 4, name)
         self.assertEqual(execute.local_ranks({"FLUX_TASK_LOCAL_ID": "2", "FLUX_JOB_SIZE": "8"}), 0)
