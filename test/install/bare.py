@@ -2,7 +2,9 @@
 """`make check-bare`: bare.py [--if-possible] WHEELS [SUITE...]: installs the core wheel of a folder in a root file
 system that has Python and nothing else, with each MPI of PyPI in turn. Runs a first program and the doctor there on
 the emulated device. Each MPI has a minute for all of that, because that is what a user is promised. Then the
-distribution's own MPIs are installed: the first one is used by itself, and PyPI's are used beside both.
+distribution's own MPIs are installed: the first one is used by itself, and PyPI's are used beside both. At last the
+MPICH of this machine is bound into the root and used in place of PyPI's there, as with containers: by its launcher
+outside, and by `telpher run` inside.
 
 Needs root, debootstrap (fetched with apt-get download where it is not installed), and Debian's and Ubuntu's archives:
 Debian's from where apt has this machine's packages, Ubuntu's from where debootstrap itself takes them. Suites:
@@ -71,6 +73,20 @@ pip install --quiet /wheels/telpher-*.whl mpi4py $MPI
 telpher run -n 2 --backend emu python -m mpi4py /examples/send_receive_telpher.py
 telpher doctor --backend emu
 """
+# With MPI4PY_LIBMPI, the one line that a container's environment needs (share/packaging/containers).
+BOUND = "/opt/bound"
+BOUND_STEPS = """
+set -e
+cd /root
+. venv/bin/activate
+export TELPHER_BACKEND=emu MPI4PY_LIBMPI=/opt/bound/lib/libmpi.so.12
+exec telpher $HOW python -c '
+from mpi4py import MPI
+print("in use:", *{line.split()[-1] for line in open("/proc/self/maps") if "/libmpi.so" in line}, flush=True)
+import runpy
+runpy.run_path("/examples/send_receive_telpher.py", run_name="__main__")'
+"""
+VENV_STEPS = STEPS[: STEPS.index("telpher run")]
 BESIDE_STEP = "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $SYSTEM > /dev/null"
 
 
@@ -123,10 +139,11 @@ def furnish(root: Path, wheels: Path) -> None:
     shutil.copy(BUNDLE, root / BUNDLE.lstrip("/"))  # this network's certificates
 
 
-def run_in(root: Path, steps: str, own: dict) -> subprocess.CompletedProcess:
+def run_in(root: Path, steps: str, own: dict, outside: "list | None" = None) -> subprocess.CompletedProcess:
+    """Behind the words of a launcher outside the root, if given."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT) and name != "PIP_FIND_LINKS"}
     own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"} | own
-    line = ["chroot", str(root), "sh", "-c", steps]
+    line = [*(outside or []), "chroot", str(root), "sh", "-c", steps]
     return subprocess.run(line, capture_output=True, text=True, timeout=STEP_S, env=kept | own)
 
 
@@ -155,6 +172,29 @@ def use(suite: str, root: Path, case: Case) -> bool:
     return not problem
 
 
+def use_bound(suite: str, root: Path) -> bool:
+    """The image's own MPICH stays where it is, and must not be what ranks load."""
+    prefix = SOURCE / "build/deps/mpich"  # PyPI's, which runs in any root; not that of a system
+    if not (prefix / "bin/mpirun").is_file():
+        print(f"{suite}: LEFT OUT: no MPICH to bind into it in {prefix}", flush=True)
+        return True
+    (root / BOUND.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    for there, here in (("/dev", "dev"), ("/proc", "proc"), ("/sys", "sys"), (str(prefix), BOUND.lstrip("/"))):
+        subprocess.run(["mount", "--rbind", there, str(root / here)], check=True)
+    made = run_in(root, VENV_STEPS, {"MPI": "mpich"})
+    problem = made.stderr.strip()[-1500:] if made.returncode else ""
+    launched = [f"{prefix}/bin/mpirun", "-n", "2"]
+    for outside, how in ((launched, "exec --mpi mpich --"), ([], "run -n 2")):
+        if problem:
+            break
+        answer = run_in(root, BOUND_STEPS, {"HOW": how}, outside)
+        print(answer.stdout, end="")
+        if answer.returncode or " right" not in answer.stdout or answer.stdout.count(f"in use: {BOUND}/lib/") != 2:
+            problem = f"{how}: {answer.stdout[-500:]} {answer.stderr.strip()[-1500:]}"
+    print(f"{suite}, this machine's MPICH bound into it: {f'FAILED: {problem}' if problem else 'right'}", flush=True)
+    return not problem
+
+
 def why_not(suite: str, archive: str) -> str:
     """Why no root can be made of an archive; empty if one can."""
     if not archive:
@@ -178,9 +218,10 @@ def try_one(suite: str, archive: str, debootstrap: Debootstrap, wheels: Path) ->
             print(f"{suite}: a root with {PACKAGES} after {time.monotonic() - began:.0f} s", flush=True)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             print(f"{suite}: FAILED: {error}", flush=True)
-            return [False] * len(CASES)
+            return [False] * (len(CASES) + 1)
         inside = ["unshare", "--mount", sys.executable, __file__, "--inside", suite, str(folder / "root")]
-        return [subprocess.run([*inside, str(number)]).returncode == 0 for number in range(len(CASES))]
+        numbers = range(len(CASES) + 1)  # the last is use_bound's
+        return [subprocess.run([*inside, str(number)]).returncode == 0 for number in numbers]
 
 
 def give_up(why: str, optional: bool) -> int:
@@ -192,7 +233,9 @@ def give_up(why: str, optional: bool) -> int:
 
 def main(arguments: list) -> int:
     if arguments[:1] == ["--inside"]:
-        return 0 if use(arguments[1], Path(arguments[2]), CASES[int(arguments[3])]) else 1
+        suite, root, number = arguments[1], Path(arguments[2]), int(arguments[3])
+        right = use(suite, root, CASES[number]) if number < len(CASES) else use_bound(suite, root)
+        return 0 if right else 1
     optional = arguments[:1] == ["--if-possible"]
     arguments = arguments[optional:]
     if os.geteuid() != 0:
