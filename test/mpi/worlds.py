@@ -104,6 +104,17 @@ class Driver:
                   said=["2 ranks, 2 of them with device"], unsaid=["[telpher"])
         self.case("spawned by the other call, all with", [self.part(1, ["spawn_multiple", "with"])],
                   said=["2 ranks, 2 of them with device"], unsaid=["[telpher"])
+        with tempfile.TemporaryDirectory() as folder:  # as by telpher.preload(): LD_PRELOAD does not name the library
+            other = os.path.join(folder, "front.so")
+            os.symlink(self.options.preload, other)
+            loaded = {"LD_PRELOAD": other, "TELPHER_PRELOAD": self.options.preload,
+                      "TELPHER_PLUGIN_PATH": os.path.dirname(self.options.preload)}
+            self.case("spawned, all with, not by LD_PRELOAD", [self.part(1, ["spawn", "with"], settings=loaded)],
+                      said=["2 ranks, 2 of them with device"], unsaid=["[telpher"])
+            del loaded["TELPHER_PRELOAD"]
+            self.case("spawned, by a program that is linked with it",
+                      [self.part(1, ["spawn", "without"], settings=loaded)],
+                      said=["2 ranks, 1 of them with device"], unsaid=["[telpher"])
         self.case("spawned, children without",
                   [self.part(1, ["spawn", "without"], settings={"TELPHER_SPAWN": "off"})],
                   said=["2 ranks, 1 of them with device"], unsaid=["[telpher"])

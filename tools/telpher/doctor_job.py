@@ -169,6 +169,7 @@ def equal_settings(facts: dict) -> list:
     names = {name for rank in ranks for name in rank["settings"]} - {
         "TELPHER_HOME",
         "TELPHER_LAUNCHED",
+        "TELPHER_PRELOAD",
         "TELPHER_STATISTICS",
     }
     for rank in ranks:

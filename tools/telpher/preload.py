@@ -4,7 +4,8 @@
 What is loaded for all to see comes first when the loader looks for a name. Loaded so before any MPI,
 libtelpher-<abi>.so answers for MPI_Send and its like to mpi4py and to every library that is loaded later, as
 if it had been preloaded; it finds the MPI by itself when that is there. Once an MPI is mapped it is too late:
-the names of what uses it are bound. Processes that this one starts by MPI_Comm_spawn do not inherit it.
+the names of what uses it are bound. Processes that this one starts by MPI_Comm_spawn are given it in LD_PRELOAD, as
+TELPHER_PRELOAD tells the library.
 """
 import ctypes
 import os
@@ -43,5 +44,6 @@ def preload(mpi: str = "", visible: str = "auto", bind: str = "auto") -> str:
     if program:
         os.environ.setdefault("MPI4PY_LIBMPI", program.library)
     execute.place(os.environ, visible, bind, devices)
+    os.environ["TELPHER_PRELOAD"] = execute.with_telpher(os.environ.get("LD_PRELOAD", ""), library)
     ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     return library

@@ -164,7 +164,8 @@ TEST_CASE(an_unknown_variable_is_a_warning_with_the_nearest_name) {
 }
 
 TEST_CASE(what_the_launcher_sets_is_not_unknown) {
-  CHECK(parse({"TELPHER_LAUNCHED=mpich", "TELPHER_HOME=/x"}).problems.empty());
+  CHECK(parse({"TELPHER_LAUNCHED=mpich", "TELPHER_HOME=/x", "TELPHER_PRELOAD=/x.so"})
+            .problems.empty());
 }
 
 TEST_CASE(a_longer_name_does_not_shadow_a_shorter_one) {
