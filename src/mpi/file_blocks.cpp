@@ -23,8 +23,11 @@
 namespace telpher::mpi::files {
 namespace {
 
-// Large enough that a file system takes it at full speed, small enough that two stay pinned.
-constexpr std::uint64_t block_bytes = 4u << 20;
+// A call is cut into quarters, so that the copy of the first, which nothing hides, is short. Each
+// block costs a start and a wait of the device, 13 us on an H200, which blocks of less do not
+// save (results/h200x1/files_blocks.txt). Larger ones were no faster.
+constexpr std::uint64_t least_block = 512u << 10, largest_block = 2u << 20, page = 4u << 10;
+constexpr std::uint64_t large_bytes = 8u << 20;  // more is not packed for one call
 
 // How the data of a call is cut.
 struct cut {
@@ -64,10 +67,16 @@ bool is_atomic(MPI_File file) noexcept {
   return pmpi::File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic;
 }
 
-// The largest number of bytes that is a block, or all that there are if two blocks would not do.
+// Not cut. The kernel that stays copies all at once.
+bool is_small(std::uint64_t bytes) noexcept {
+  return bytes < 2 * least_block || path::linger_sizes.holds(bytes);
+}
+
 std::uint64_t block_of(std::uint64_t bytes, std::uint64_t multiple_of) noexcept {
-  const std::uint64_t block = std::max<std::uint64_t>(block_bytes / multiple_of, 1) * multiple_of;
-  return bytes <= 2 * block ? bytes : block;
+  const std::uint64_t quarter = (bytes / 4 + page - 1) / page * page;
+  const std::uint64_t wanted = std::clamp(quarter, least_block, largest_block);
+  const std::uint64_t block = std::max<std::uint64_t>(wanted / multiple_of, 1) * multiple_of;
+  return is_small(bytes) ? bytes : std::min(block, bytes);
 }
 
 // Nothing where an image of the program's buffer must be passed: its blocks lie in several kinds of
@@ -83,13 +92,14 @@ std::optional<cut> cut_of(const access& a) noexcept {
   const std::uint64_t bytes = l.size * static_cast<std::uint64_t>(a.count);
   const auto* first = static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset;
   cut c{memory::classify(first), &l, bytes, bytes, {.unit = 1}, a.type, l.size, l.true_lower_bound};
-  if (bytes <= 2 * block_bytes && l.contiguous) return c;  // whatever the file's view is
-  const view v = view_of(a.file, is_direct(a));
+  if (is_small(bytes) && l.contiguous) return c;  // whatever the file's view is
+  const view v = view_of(a.file, bytes > large_bytes && is_direct(a));
   if (v.unit == 0 || bytes % v.unit != 0 || !(v.native || l.contiguous)) return std::nullopt;
   const std::uint64_t block = block_of(bytes, v.native ? v.unit : std::lcm(v.unit, l.size));
-  if ((block < bytes && is_atomic(a.file)) || block > std::numeric_limits<int>::max())
+  const bool at_once = block < bytes && is_atomic(a.file);
+  if ((at_once && bytes > large_bytes) || block > std::numeric_limits<int>::max())
     return std::nullopt;
-  c.block = block;
+  c.block = at_once ? bytes : block;
   c.seen = v;
   if (v.native) {
     c.type = MPI_BYTE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of one rank on more data than two blocks: contiguous and with gaps, in one element or many,
-// in a file whose view has holes, and when they end or fail half way.
+// Calls of one rank on data of several blocks: contiguous and with gaps, in one element or many, in
+// a file whose view has holes or that is atomic, and when they end or fail half way.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -89,18 +89,18 @@ class counted_errors {
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
 };
 
-constexpr int block = 4 << 20;
+constexpr int least_block = 512 << 10, largest_block = 2 << 20;
 
-void expect_counted(mpi_test::suite& s, const MPI_Status& status, int blocks) {
+void expect_counted(mpi_test::suite& s, const MPI_Status& status, int wanted) {
   MPI_Count moved = 0;
   MPI_Get_elements_x(&status, MPI_BYTE, &moved);
-  s.expect_equal(moved, blocks * block, "bytes that the status counts");
+  s.expect_equal(moved, wanted, "bytes that the status counts");
 }
 
-void expect_in_file(mpi_test::suite& s, MPI_File f, const bytes& content, int blocks) {
+void expect_in_file(mpi_test::suite& s, MPI_File f, const bytes& content, int wanted) {
   bytes found(content.size(), 1);
-  MPI_File_read_at(f, 0, found.data(), blocks * block, MPI_BYTE, MPI_STATUS_IGNORE);
-  s.expect(std::equal(content.begin(), content.begin() + blocks * block, found.begin()),
+  MPI_File_read_at(f, 0, found.data(), wanted, MPI_BYTE, MPI_STATUS_IGNORE);
+  s.expect(std::equal(content.begin(), content.begin() + wanted, found.begin()),
            "the file's first blocks");
 }
 
@@ -108,6 +108,7 @@ void expect_in_file(mpi_test::suite& s, MPI_File f, const bytes& content, int bl
 /// `fault` names fails: the call is an error, the blocks before it are where they belong, and the
 /// status counts them.
 void failed_midway(mpi_test::suite& s, const elements& e, const char* fault) {
+  const int half = e.packed_bytes / 2;
   const file f(s, MPI_COMM_SELF, read_write);
   const counted_errors errors(f.handle);
   const bytes content = e.packed(3), laid_out = e.laid_out(content, content.size());
@@ -119,8 +120,8 @@ void failed_midway(mpi_test::suite& s, const elements& e, const char* fault) {
            "a write whose third block does not get off the device");
   mpi_test::set_faults("");
   s.expect_equal(handled, 1, "calls of the file's handler");
-  expect_counted(s, status, 2);
-  expect_in_file(s, f.handle, content, 2);
+  expect_counted(s, status, half);
+  expect_in_file(s, f.handle, content, half);
 
   MPI_File_write_at(f.handle, 0, content.data(), e.packed_bytes, MPI_BYTE, MPI_STATUS_IGNORE);
   bytes found(e.span, mpi_test::guard_byte);
@@ -130,22 +131,23 @@ void failed_midway(mpi_test::suite& s, const elements& e, const char* fault) {
            "a read whose third block does not get to the device");
   mpi_test::set_faults("");
   s.expect_equal(handled, 2, "calls of the file's handler");
-  expect_counted(s, status, 2);
+  expect_counted(s, status, half);
   mpi_test::copy(kind::device, found.data(), device, e.span);
-  s.expect(found == e.laid_out(content, 2 * block), "what the device holds");
+  s.expect(found == e.laid_out(content, static_cast<std::size_t>(half)), "what the device holds");
   mpi_test::release(kind::device, device);
 }
 
-/// The file may not grow beyond the second block and a half. Without a handler of the program's:
-/// MPICH says success, and counts all bytes, once such a one has heard of the error.
+/// The file may not grow beyond the second of four blocks and a half. Without a handler of the
+/// program's: MPICH says success, and counts all bytes, once such a one has heard of the error.
 void full_midway(mpi_test::suite& s, const elements& e) {
+  const int half = e.packed_bytes / 2;
   const file f(s, MPI_COMM_SELF, read_write);
   const bytes content = e.packed(5), laid_out = e.laid_out(content, content.size());
   buffer b(mpi_test::kinds().back(), e.span);
   b.write(laid_out.data(), e.span);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit least{2 * block + block / 2, before.rlim_max};
+  const rlimit least{static_cast<rlim_t>(half + half / 4), before.rlim_max};
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &least);
   MPI_Status status{};
@@ -153,8 +155,31 @@ void full_midway(mpi_test::suite& s, const elements& e) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   s.expect(code != MPI_SUCCESS, "a write beyond what the file may hold");
-  expect_counted(s, status, 2);
-  expect_in_file(s, f.handle, content, 2);
+  expect_counted(s, status, half);
+  expect_in_file(s, f.handle, content, half);
+}
+
+/// One copy for all of a small call, and of an atomic one, of which no rank may see a part: a
+/// second copy would fail.
+void in_one_copy(mpi_test::suite& s, const elements& e, bool atomic) {
+  const file f(s, MPI_COMM_SELF, read_write);
+  MPI_File_set_atomicity(f.handle, atomic);
+  const bytes content = e.packed(9), laid_out = e.laid_out(content, content.size());
+  buffer b(kind::device, e.span);
+  b.write(laid_out.data(), e.span);
+  MPI_Status status{};
+  const auto expect = [&](const char* what, auto* call) {
+    mpi_test::set_faults("memcpy:2");
+    const int code = call(f.handle, 0, b.data(), e.count, e.type, &status);
+    mpi_test::set_faults("");
+    s.expect_class(code, MPI_SUCCESS, what);
+    expect_counted(s, status, e.packed_bytes);
+  };
+  expect("write", write_at);
+  expect_in_file(s, f.handle, content, e.packed_bytes);
+  b.clear();
+  expect("read", read_at);
+  s.expect_none(b.compare(laid_out.data()));
 }
 
 /// One element of 64 MB takes host memory of two blocks. What a process takes for its first kernel
@@ -221,13 +246,24 @@ std::vector<int> ragged() {
   return lengths;
 }
 
+/// `one` and `with_gaps` have four blocks.
+void faults(mpi_test::suite& s, int block, MPI_Datatype one, MPI_Datatype with_gaps) {
+  const std::string size = std::to_string(block >> 10) + " KB/";
+  const elements many{MPI_BYTE, 4 * block}, gaps{with_gaps, 1};
+  s.run(size + "failed midway", [&] { failed_midway(s, many, "memcpy:3"); });
+  s.run(size + "failed midway, one element", [&] { failed_midway(s, {one, 1}, "memcpy:3"); });
+  s.run(size + "failed midway, gaps", [&] { failed_midway(s, gaps, "launch:3"); });
+  s.run(size + "full midway", [&] { full_midway(s, many); });
+  s.run(size + "full midway, gaps", [&] { full_midway(s, gaps); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   mpi_test::suite s(&argc, &argv, 1);
   const bool emulated = mpi_test::held() >= 0;
   MPI_Datatype large = run(64 << 20, MPI_BYTE), large_gaps = vector(4096, 4096, 4112);
-  MPI_Datatype four_blocks = run(4 * block, MPI_BYTE), with_gaps = vector(1024, 4096, 4112);
+  MPI_Datatype four_blocks = run(4 * largest_block, MPI_BYTE), with_gaps = vector(512, 4096, 4112);
   if (emulated) {
     s.run("host memory", [&] { host_memory(s, large, four_blocks); });
     s.run("host memory, gaps", [&] { host_memory(s, large_gaps, with_gaps); });
@@ -245,6 +281,9 @@ int main(int argc, char** argv) {
       {"one subarray", cube(), 1},
       {"ragged rows", runs(ragged(), 0, 3), 1},
       {"two large runs", runs({4'500'001, 4'300'000}, 8, 5), 1},
+      {"two blocks", run(1, MPI_BYTE), 2 * least_block},
+      {"not in pages", run(1, MPI_BYTE), 5'000'003},
+      {"some vectors", vector(100, 11, 13), 700},
   };
   const pair at{"at", write_at, read_at}, own{"own pointer", write_own, read_own};
   const kind last = mpi_test::kinds().back();
@@ -266,11 +305,13 @@ int main(int argc, char** argv) {
   }
   MPI_Type_free(&strided);
   if (emulated) {
-    s.run("failed midway", [&] { failed_midway(s, {MPI_BYTE, 4 * block}, "memcpy:3"); });
-    s.run("failed midway, one element", [&] { failed_midway(s, {four_blocks, 1}, "memcpy:3"); });
-    s.run("failed midway, gaps", [&] { failed_midway(s, {with_gaps, 1}, "launch:3"); });
-    s.run("full midway", [&] { full_midway(s, {MPI_BYTE, 4 * block}); });
-    s.run("full midway, gaps", [&] { full_midway(s, {with_gaps, 1}); });
+    faults(s, largest_block, four_blocks, with_gaps);
+    MPI_Datatype least_blocks = run(4 * least_block, MPI_BYTE), gaps = vector(1024, 512, 513);
+    faults(s, least_block, least_blocks, gaps);
+    s.run("small", [&] { in_one_copy(s, {MPI_BYTE, 2 * least_block - 1}, false); });
+    s.run("atomic", [&] { in_one_copy(s, {least_blocks, 1}, true); });
+    MPI_Type_free(&least_blocks);
+    MPI_Type_free(&gaps);
   }
   for (auto c : cases) MPI_Type_free(&c.type);
   MPI_Type_free(&large);
