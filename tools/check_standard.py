@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares src/mpi/api.toml with the MPI Forum's own data: every function with a choice buffer must be there, with
-the same buffers. For development: needs `pip install pympistandard`, which nothing else does.
+the same buffers. `make lint` calls it, with the package that tools/setup.py --with lint gets.
 
 usage: check_standard.py [folder of the unpacked package]
 """

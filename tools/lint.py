@@ -2,7 +2,8 @@
 """`make lint`: what the rules of CONTRIBUTING.md can be checked by a machine.
 
 Layers of includes, where vendors and mpi.h may appear, file sizes, licence lines, links, generated files,
-names that do not belong into the tree; codespell, ruff and clang-format where they are installed. Prints one line
+names that do not belong into the tree; api.toml beside the MPI Forum's own list of functions, codespell, ruff and
+clang-format where their packages are installed. Prints one line
 a problem and closes with 'N passed, N failed', counting checks. With --format only formats the C++ files.
 """
 import ast
@@ -205,6 +206,12 @@ def output_of(command: list[str], env: dict | None = None) -> list[str]:
     return [] if answer.returncode == 0 else (answer.stdout + answer.stderr).strip().splitlines()
 
 
+def check_standard(_: list[str]) -> list[str] | None:
+    """No function of the standard is missing in api.toml, nor in docs/coverage.md, which is generated from it."""
+    package = DEPS / "pympistandard" / "pympistandard"
+    return output_of([sys.executable, "tools/check_standard.py", str(package)]) if package.is_dir() else None
+
+
 def check_spelling(names: list[str]) -> list[str] | None:
     texts = [n for n in names if Path(n).suffix in LICENSED | {".md"}]
     package = DEPS / "codespell"
@@ -245,7 +252,7 @@ def check_format(names: list[str]) -> list[str] | None:
 
 CHECKS = (("layers", check_layers), ("foreign headers", check_foreign_headers), ("sizes", check_sizes),
           ("licences", check_licences), ("words", check_words), ("links", check_links),
-          ("generated files", check_generated),
+          ("generated files", check_generated), ("standard", check_standard),
           ("spelling", check_spelling), ("python", check_python), ("format", check_format))
 
 

@@ -42,9 +42,10 @@ PINS = {
     "ruff": ["ruff==0.17.6"],
     "codespell": ["codespell==2.4.3"],
     "clang-format": ["clang-format==14.0.6"],
+    "pympistandard": ["pympistandard==0.2.0"],
 }
 NOT_BUILT_WITH = {"lint", "wheels"}  # asked for alone, they leave what a build will find as it was
-LINT_TOOLS = ("ruff", "codespell", "clang-format")
+LINT_TOOLS = ("ruff", "codespell", "clang-format", "pympistandard")
 FOLDERS = {"ompi": "openmpi"}
 GIVEN = {"mpich": "", "ompi": ""}  # prefixes from the command line
 HIP_PACKAGES = ["hipcc", "libamdhip64-dev"]
