@@ -11,10 +11,13 @@ class window {
   window(const window_plan& p, running& r) : p_(p), how_(r.model ? making::create : p.how) {
     MPI_Info info = MPI_INFO_NULL;
     memory_ = r.at[0];
-    if (how_ == making::allocate) {
+    if (has_own_memory()) {
       MPI_Info_create(&info);
       MPI_Info_set(info, "mpi_memory_alloc_kinds", p.kind_name.c_str());
-      MPI_Win_allocate(p.bytes, unit, info, p.comm, &memory_, &handle);
+      if (p.apart) MPI_Info_set(info, "alloc_shared_noncontig", "true");
+      how_ == making::shared
+          ? MPI_Win_allocate_shared(p.bytes, unit, info, p.comm, &memory_, &handle)
+          : MPI_Win_allocate(p.bytes, unit, info, p.comm, &memory_, &handle);
       MPI_Info_free(&info);
       move(memory_, r.at[0]);
     } else if (how_ == making::create) {
@@ -32,7 +35,7 @@ class window {
   void end(running& r) {
     publish();
     if (how_ == making::dynamic) MPI_Win_detach(handle, memory_);
-    if (how_ == making::allocate) move(r.at[0], memory_);
+    if (has_own_memory()) move(r.at[0], memory_);
     MPI_Win_free(&handle);
   }
   MPI_Aint at(int rank, MPI_Aint units) const {
@@ -45,17 +48,33 @@ class window {
     MPI_Win_unlock(p_.rank, handle);
     MPI_Barrier(p_.comm);
   }
-  /// The program's own stores.
+  /// The program's own stores; the model puts what goes to another rank.
   void store(const epochs& e, bool model) const {
     std::vector<unsigned char> content(static_cast<std::size_t>(e.stored_units * unit));
     mpi_test::write_pattern(e.stored, content.data(), content.size());
-    mpi_test::copy(model ? kind::host : p_.where,
-                   static_cast<unsigned char*>(memory_) + e.stored_at * unit, content.data(),
-                   content.size());
+    const bool shared = p_.how == making::shared;
+    const int rank = shared ? (p_.rank + 1) % p_.ranks : p_.rank, n = as_int(content.size());
+    if (shared && model) {
+      MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, handle);
+      MPI_Put(content.data(), n, MPI_BYTE, rank, e.stored_at, n, MPI_BYTE, handle);
+      MPI_Win_unlock(rank, handle);
+    } else {
+      mpi_test::copy(model ? kind::host : p_.where, part(rank) + e.stored_at * unit, content.data(),
+                     content.size());
+    }
+    if (shared) publish();
   }
   MPI_Win handle = MPI_WIN_NULL;
 
  private:
+  bool has_own_memory() const { return how_ == making::allocate || how_ == making::shared; }
+  unsigned char* part(int rank) const {
+    MPI_Aint bytes = 0;
+    int displacement = 0;
+    void* at = memory_;
+    if (how_ == making::shared) MPI_Win_shared_query(handle, rank, &bytes, &displacement, &at);
+    return static_cast<unsigned char*>(at);
+  }
   void move(void* to, const void* from) {
     mpi_test::copy(p_.where, to, from, static_cast<std::size_t>(p_.bytes));
   }

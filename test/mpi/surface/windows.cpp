@@ -2,11 +2,12 @@
 // Steps that make a window, run some epochs on it, and free it. Each origin has a part of its own
 // at every target; operations of one epoch use other places of it, until a flush has completed
 // those before, but for accumulates, which are ordered. To a common part all add by one operation,
-// so that no result depends on the order. Between epochs the ranks store in their own memory.
-// Messages and barriers go beside.
+// so that no result depends on the order. Between epochs the ranks store in their own memory, or in
+// that of a peer where it is shared. Messages and barriers go beside.
 #include "windows.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace surface {
 
@@ -172,13 +173,22 @@ void draw_epoch(epochs& e, drawing& g, int tag) {
   }
 }
 
+/// All ranks' parts of a shared window are device memory, or none, and of one node.
+void draw_shared(window_plan& p, draw& d, bool outside_job) {
+  const bool device = d.shared.chance(70);
+  p.apart = d.shared.chance(50);
+  if (p.how != making::shared) return;
+  p.where = device && !outside_job ? mpi_test::kinds().back() : kind::host;
+  if (std::getenv("TELPHER_TEST_PRETENDED_NODES")) p.how = making::allocate;
+}
+
 }  // namespace
 
 std::unique_ptr<step> make_window(world& w, draw& d, form) {
   window_plan p;
   const std::size_t which = d.shared.below(3);
   p.comm = w.comms[which];
-  p.how = static_cast<making>(d.shared.below(3));
+  p.how = static_cast<making>(d.shared.below(4));
   const placing buffers(d.shared), windows(d.shared);
   const std::size_t rounds = 1 + d.shared.below(4);
   const auto own = static_cast<MPI_Aint>(d.shared.chance(10) ? 5000 + d.shared.below(100'000)
@@ -190,12 +200,14 @@ std::unique_ptr<step> make_window(world& w, draw& d, form) {
   MPI_Comm_size(p.comm, &p.ranks);
   p.bytes = (own * p.ranks + common_units) * unit;
   p.where = windows.of(w.s.rank, 0);
-  // Dynamic windows outside the job take no device memory.
-  if (w.has_session && which == 2 && p.how == making::dynamic) p.where = kind::host;
+  // Dynamic and shared windows outside the job take no device memory.
+  const bool outside_job = w.has_session && which == 2;
+  if (outside_job && p.how == making::dynamic) p.where = kind::host;
+  draw_shared(p, d, outside_job);
   p.kind_name = p.where == kind::device ? mpi_test::device_kind() : "system,mpi";
   auto made = std::make_unique<step>(w.s);
   made->add_area({0, p.bytes}, p.where, d.mine.next());
-  const char* names[] = {"create", "allocate", "dynamic"};
+  const char* names[] = {"create", "allocate", "dynamic", "shared"};
   made->what = std::string("a window, ") + names[static_cast<int>(p.how)] + ", " +
                std::to_string(p.bytes) + " bytes, " + name(p.where) + ", epochs";
   drawing g{*made, d, buffers, p, own};

@@ -16,7 +16,7 @@ enum class access {
   common  // an accumulate to a part that all ranks share
 };
 enum class epoch { fence, lock, lock_all, post_start };
-enum class making { create, allocate, dynamic };
+enum class making { create, allocate, dynamic, shared };
 /// What becomes of an operation's request.
 enum class ending { none, waited, kept, freed };
 
@@ -46,7 +46,8 @@ struct epochs {
   bool exclusive = false, tested = false, meets = false;
   bool reads = false;    // there are gets alone
   bool asserts = false;  // the program tells MPI what it does not do
-  bool stores = false;   // each rank stores in its own memory before
+  bool stores = false;   // each rank stores before, in its own memory, or in a shared window in
+                         // the memory of the rank to the right
   MPI_Aint stored_at = 0, stored_units = 0;
   std::uint64_t stored = 0;           // which pattern
   std::vector<operation> list;        // in the order of targets where each has a lock of its own
@@ -57,6 +58,7 @@ struct epochs {
 struct window_plan {
   making how = making::create;
   std::string kind_name;
+  bool apart = false;  // the parts of a shared window need not follow one another
   MPI_Comm comm = MPI_COMM_NULL;
   int ranks = 0, rank = 0;
   MPI_Aint bytes = 0;
