@@ -14,7 +14,7 @@
 namespace telpher::device {
 
 /// Finds and opens the back ends that the settings allow. Called from MPI_Init, or by functions of
-/// telpher.h if a program calls them first. Idempotent, thread-safe.
+/// telpher.h and MPI_Session_get_info if a program calls them first. Idempotent, thread-safe.
 void discover() noexcept;
 
 /// The back ends that discover() opened: cuda, hip, sycl, emu, then plug-ins of others, in the

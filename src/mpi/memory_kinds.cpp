@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/settings.hpp"
 #include "base/text.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/asserted.hpp"
@@ -69,10 +70,24 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept {
   if (rc != MPI_SUCCESS || device::backends().empty()) return rc;
   if (const std::string* const asserted = host_mpi::asserted_kinds(comm))
     pmpi::Info_set(*info_used, const_cast<char*>(host_mpi::assertion_key), asserted->c_str());
-  std::string kinds = value_in(*info_used);
+  return add_kinds(*info_used);
+}
+
+#if TELPHER_HOST_HAS_Session_get_info
+int session_get_info(MPI_Session session, MPI_Info* info_used) noexcept {
+  const int rc = pmpi::Session_get_info(session, info_used);
+  if (rc != MPI_SUCCESS || !config().enable) return rc;
+  device::discover();
+  return device::active_backend() ? add_kinds(*info_used) : rc;
+}
+#endif
+
+int add_kinds(MPI_Info info_used) noexcept {
+  if (device::backends().empty()) return MPI_SUCCESS;
+  std::string kinds = value_in(info_used);
   for (device::backend* b : device::backends())
     if (const char* more = kinds_of(b->owner())) kinds += std::string(",") + more;
-  return pmpi::Info_set(*info_used, key, kinds.c_str());
+  return pmpi::Info_set(info_used, key, kinds.c_str());
 }
 
 }  // namespace telpher::mpi

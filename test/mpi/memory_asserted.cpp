@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mpi_assert_memory_alloc_kinds: on a communicator that is for host memory only no pointer is
 // looked up, and others are as before. The buffers are mapped memory, which lies neither in the
-// heap nor in the stack.
+// heap nor in the stack. Windows and files say which kinds they take.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -53,14 +54,42 @@ MPI_Comm with_kinds(const char* kinds) {
   return made;
 }
 
+std::string value(MPI_Info info, const char* of) {
+  char text[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(info, of, MPI_MAX_INFO_VAL, text, &found);
+  MPI_Info_free(&info);
+  return found ? text : "";
+}
+
 bool told(MPI_Comm comm, const char* kinds) {
   MPI_Info info;
   MPI_Comm_get_info(comm, &info);
-  char text[MPI_MAX_INFO_VAL + 1] = "";
-  int found = 0;
-  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &found);
-  MPI_Info_free(&info);
-  return found && std::string(text) == kinds;
+  return value(info, key) == kinds;
+}
+
+/// Windows and files name the kinds of memory that their calls take, as communicators do.
+void windows_and_files(suite& s) {
+  MPI_Info info;
+  const auto expect = [&](const char* what) {
+    const std::string kinds = value(info, "mpi_memory_alloc_kinds");
+    s.note("%s has %s", what, kinds.c_str());
+    s.expect(kinds.find("system") != std::string::npos, what);
+    s.expect(kinds.find(device_kind()) != std::string::npos, what);
+  };
+  const std::string name = "/tmp/telpher-kinds-" + std::to_string(getpid());
+  MPI_File file;
+  MPI_File_open(MPI_COMM_SELF, name.c_str(),
+                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_get_info(file, &info);
+  expect("a file");
+  MPI_File_close(&file);
+  if (!s.makes_windows()) return;
+  MPI_Win window;
+  MPI_Win_create(nullptr, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_get_info(window, &info);
+  expect("a window");
+  MPI_Win_free(&window);
 }
 
 /// Look-ups of pointers in a ring of messages and a scan, in buffers that are new to Telpher. The
@@ -116,6 +145,7 @@ int main(int argc, char** argv) {
     s.expect(told(host, "system,telpher_emu:device"), "what MPI_Comm_get_info says");
     device_message(s, host);
   });
+  s.run("windows and files", [&] { windows_and_files(s); });
   MPI_Comm_free(&host);
   return s.finish();
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "mpi_4.hpp"
@@ -64,6 +65,18 @@ MPI_Comm from_set(MPI_Session session, const char* set, const char* tag) {
   return comm;
 }
 
+/// Before there is a communicator.
+void expect_kinds(MPI_Session handle) {
+  MPI_Info info = MPI_INFO_NULL;
+  char text[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Session_get_info(handle, &info);
+  MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, text, &found);
+  MPI_Info_free(&info);
+  expect(found && std::strstr(text, "system") && std::strstr(text, device_kind().c_str()),
+         "the session's kinds of memory");
+}
+
 struct session {
   MPI_Session handle = MPI_SESSION_NULL;
   MPI_Comm world = MPI_COMM_NULL;
@@ -72,6 +85,7 @@ struct session {
       std::printf("FAILED sessions: MPI_Session_init\n");
       std::_Exit(1);
     }
+    expect_kinds(handle);
     world = from_set(handle, "mpi://WORLD", tag);
   }
   void end() {

@@ -441,6 +441,11 @@ TELPHER_MPI(Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session
 }
 
 // 11.3 The Sessions Model
+TELPHER_MPI(Session_get_info, (MPI_Session session, MPI_Info* info_used), (session, info_used)) {
+  return mpi::session_get_info(session, info_used);
+}
+
+// 11.3 The Sessions Model
 TELPHER_MPI(Session_finalize, (MPI_Session* session), (session)) {
   return sessions::finalize(session);
 }

@@ -5,6 +5,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/file_direct.hpp"
 #include "mpi/files.hpp"
+#include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
 #include "stream/settle.hpp"
 
@@ -50,6 +51,14 @@ TELPHER_MPI(File_set_info, (MPI_File fh, MPI_Info info), (fh, info)) {
   if (!entry::active()) return pmpi::File_set_info(fh, info);
   entry::blocking_call guard;
   return pmpi::File_set_info(fh, info);
+}
+
+// 14.2 File manipulation
+TELPHER_MPI(File_get_info, (MPI_File fh, MPI_Info* info_used), (fh, info_used)) {
+  if (!entry::active()) return pmpi::File_get_info(fh, info_used);
+  const int code = pmpi::File_get_info(fh, info_used);
+  if (code == MPI_SUCCESS) mpi::add_kinds(*info_used);
+  return code;
 }
 
 // 14.3 File views

@@ -88,6 +88,14 @@ TELPHER_MPI(Win_set_info, (MPI_Win win, MPI_Info info), (win, info)) {
 }
 
 // 12.2 Initialization
+TELPHER_MPI(Win_get_info, (MPI_Win win, MPI_Info* info_used), (win, info_used)) {
+  if (!entry::active()) return pmpi::Win_get_info(win, info_used);
+  const int code = pmpi::Win_get_info(win, info_used);
+  if (code == MPI_SUCCESS) mpi::add_kinds(*info_used);
+  return code;
+}
+
+// 12.2 Initialization
 TELPHER_MPI(Win_get_attr, (MPI_Win win, int win_keyval, void* attribute_val, int* flag),
             (win, win_keyval, attribute_val, flag)) {
   if (!entry::active()) return pmpi::Win_get_attr(win, win_keyval, attribute_val, flag);
