@@ -90,7 +90,7 @@ ballot ballot_of(const voted& c, const site& s, const site::record& known) noexc
   b.compression = path::choices_of(s.comm);
   b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
   b.of.parts = s.plans.own_parts(c.a);
-  b.of.in_kernel = static_cast<bool>(c.kernel);
+  b.of.in_kernel = c.kernel && b.of.on_device;  // both buffers
   if (c.adapts) {
     b.of.on_device = b.of.on_device && b.of.able;
     b.of.able = true;

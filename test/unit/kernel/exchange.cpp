@@ -157,7 +157,68 @@ class replays {
   rank ranks_[2];
 };
 
+/// A program whose steps use one memory in different slices: blocks meet between them. What leaves
+/// goes to the host, which answers with what comes.
+void exchange_with_host() {
+  using kernel::exchange_op;
+  constexpr unsigned blocks = 3;
+  constexpr std::uint64_t bytes = 20000, shift = 640, rest = bytes - shift, epoch = 7, host = 1;
+  constexpr std::size_t ranks = kernel::exchange::most_ranks;
+  std::vector<std::uint8_t> in(bytes), between(bytes), leaving(rest), coming(rest), out(rest);
+  for (std::size_t i = 0; i < bytes; ++i) in[i] = static_cast<std::uint8_t>(i * 31 + i / 251);
+  std::vector<std::uint64_t> own(blocks * ranks), of_host(blocks * ranks);
+  std::uint64_t done[blocks] = {};
+  std::uint32_t stop = 0, arrivals = 0;
+  kernel::exchange p{};
+  const auto at = [](const void* where) { return reinterpret_cast<std::uintptr_t>(where); };
+  const auto head = [](exchange_op kind, std::uint64_t more) {
+    return static_cast<std::uint64_t>(kind) | more;
+  };
+  const std::uint64_t program[] = {head(exchange_op::copy, 1 << 8),
+                                   bytes,
+                                   at(between.data()),
+                                   at(in.data()),
+                                   head(exchange_op::meet, 1 << 16),
+                                   0,
+                                   head(exchange_op::copy, 1 << 8),
+                                   rest,
+                                   at(leaving.data()),
+                                   at(between.data() + shift),
+                                   head(exchange_op::signal, 1 << 16),
+                                   std::uint64_t{1} << host,
+                                   head(exchange_op::await, 1 << 16),
+                                   host,
+                                   head(exchange_op::copy, 1 << 8),
+                                   rest,
+                                   at(out.data()),
+                                   at(coming.data())};
+  std::copy(std::begin(program), std::end(program), p.code);
+  p.code_words = std::size(program);
+  p.epoch = epoch;
+  p.flags[0] = own.data();
+  p.flags[host] = of_host.data();
+  p.done_value = 1;
+  p.done = done;
+  p.stop = &stop;
+  p.arrivals = &arrivals;
+  p.patience_ns = ~std::uint64_t{0};
+  std::vector<std::thread> running;
+  for (unsigned b = 0; b < blocks; ++b)
+    running.emplace_back([&p, b] { run_in_threads<kernel::no_reduction>(p, b, blocks); });
+  for (unsigned b = 0; b < blocks; ++b)
+    while (std::atomic_ref(of_host[b * ranks]).load(std::memory_order_acquire) != (epoch << 16 | 1))
+      std::this_thread::yield();
+  coming = leaving;
+  std::atomic_ref(of_host[host]).store(epoch << 16 | 1, std::memory_order_release);
+  for (std::thread& block : running) block.join();
+  CHECK(std::memcmp(out.data(), in.data() + shift, rest) == 0);
+}
+
 }  // namespace
+
+TEST_CASE(exchange_host) {
+  exchange_with_host();
+}
 
 void test_exchange() {
   for (const std::uint64_t count : {37u, 300u}) {
