@@ -160,12 +160,14 @@ def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     return [*itertools.product(sorted(set(plain + wide)), variants)]
 
 
-def takes_turn(entry_at: int, abis: list[str], abi: str, variant: dict[str, str], options) -> bool:
-    """Whether this entry has this value forced over this MPI. Neighbours in either list have another."""
-    if not options.in_turn or not variant:
+def takes_turn(entry_at: int, abis: list[str], abi: str, run: tuple[int, dict[str, str]], options) -> bool:
+    """Whether this entry has this value forced, or this further rank count, over this MPI. Neighbours in either list
+    have another."""
+    count, variant = run
+    if not options.in_turn or not (variant or options.beyond):
         return True
     values = options.vary.partition("=")[2].split(",")
-    at = entry_at + values.index(*variant.values())
+    at = entry_at + (values.index(*variant.values()) if variant else count)
     return abi == abis[at % len(abis)]
 
 
@@ -184,7 +186,7 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
     parts = options.name.split(",")
     tests = []
     varied = 0
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if rings and entry["ring"] not in rings or not fits(entry, options.backend):
             continue
         named = [abi for abi in entry["programs"] if any(part in f"{entry['name']} {abi}" for part in parts)]
@@ -192,9 +194,9 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
             tests += [single_test(head, entry)] if named and not options.beyond else []
             continue
         abis = [abi for abi in named if not mpis or abi in mpis]
-        tests += [rank_test(head, entry, abi, count, variant, options.backend)
-                  for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))
-                  if takes_turn(varied, abis, abi, variant, options)]
+        tests += [rank_test(head, entry, abi, *run, options.backend)
+                  for abi, run in itertools.product(abis, runs_of(entry, options))
+                  if takes_turn(varied if run[1] else number, abis, abi, run, options)]
         varied += entry["paths"]
     return tests
 
@@ -347,7 +349,7 @@ def main() -> int:
                         help="only what a plain run leaves out: WIDE counts, tests declared BEYOND (else "
                         "run by --name only), and --vary at the fewest ranks")
     parser.add_argument("--in-turn", action="store_true",
-                        help="each value of --vary over one of the MPIs, in turn; all meet in some test")
+                        help="each value of --vary, and with --beyond each run, over one of the MPIs, in turn")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
                         "the emulated device alone")
     parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "

@@ -81,6 +81,14 @@ class Runner(unittest.TestCase):
         forced = ["first mpich x2 x", "first ompi x2 y", "second mpich x2 y", "second ompi x2 x"]
         self.assertEqual(sorted(answer.stdout.splitlines()), sorted(plain + forced))
 
+    def test_further_rank_counts_in_turn(self):
+        ranked = [{**entry(name, ""), "ring": "mpi", "programs": {"mpich": "a", "ompi": "b"}, "ranks": [2],
+                   "wide": [3, 4], "paths": False, "device_each": False, "emulated": False, "beyond": False}
+                  for name in ("first", "second")]
+        answer = run(*ranked, arguments=("--wide", "--beyond", "--in-turn", "--list"))
+        turns = ["first ompi x3", "first mpich x4", "second mpich x3", "second ompi x4"]
+        self.assertEqual(sorted(answer.stdout.splitlines()), sorted(turns))
+
     def test_arguments_are_filled_in(self):
         answer = run(entry("fill", "test", "{build}{source}", "=", "/b/s"))
         self.assertEqual(answer.returncode, 0)
