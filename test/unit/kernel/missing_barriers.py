@@ -21,6 +21,7 @@ NOT_NEEDED: dict[str, str] = {
     "exchange.hpp signal_step w.settle 1":
         "a signal follows the writes of all work items, and the moves of these schedules end in a barrier; what it "
         "does more on some GPUs this processor does anyway, whose stores are in order",
+    "exchange.hpp meet_step w.settle 1": "as in signal_step: the step before ends in a barrier",
     "exchange.hpp begin_replay w.barrier 1": "for programs without steps: each step of these ends in a barrier",
     "partitions.hpp partitions_wait_body w.barrier 1":
         "all work items have to come there, but nothing is ordered: the end of a round stands for no other memory",
