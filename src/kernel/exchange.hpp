@@ -20,7 +20,8 @@
 // Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
 // units of 64 bytes (in a replay with lines: of line_slice_unit bytes). The slices depend only on
 // the span's length. So block b of a reader needs only what block b of the writer wrote, and waits
-// for no other block, neither on its device nor on a peer's.
+// for no other block, neither on its device nor on a peer's. Where a program uses other spans of
+// the same memory later, blocks meet before.
 //
 // Flags. flags[q][block * 64 + p] is written by rank p's block `block` only. It holds epoch << 16 |
 // number of p's last signal to q. Numbers count the signals from p to q in one call, from 1. Epochs

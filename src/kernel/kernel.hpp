@@ -244,7 +244,7 @@ struct packed_line {
 
 /// exchange: one rank's part of a collective among devices, as a short program of copies,
 /// reductions, signals and waits (encoding and protocol in kernel/exchange.hpp). Each block does
-/// one slice of everything; blocks do not wait for each other.
+/// one slice of everything; blocks wait for each other only where a step says that they meet.
 struct exchange {
   static constexpr unsigned most_ranks = 64;
   static constexpr unsigned most_blocks = 64;
