@@ -137,28 +137,17 @@ status kernel_runner::take(const kernel_plan::message& m) {
 
 // --- the walk ---
 
-/// Packs or unpacks, once. A rank that has failed moves nothing.
-status kernel_runner::move_copies(bool& begun,
-                                  status (exchange::packed_copies::*begin)() noexcept) noexcept {
-  if (!call_.packed || failing()) return status::ok;
-  if (!std::exchange(begun, true)) keep(((*call_.packed).*begin)());
-  const status s = call_.packed->poll();
-  if (s == status::would_block) return s;
-  keep(s);
-  return status::ok;
-}
-
 /// Goes on as far as possible. would_block: something is awaited.
 status kernel_runner::walk() {
   expect();
-  TELPHER_TRY(move_copies(packed_, &exchange::packed_copies::begin_packing));
+  TELPHER_TRY(move_copies(call_, messages_, packed_, &exchange::packed_copies::begin_packing));
   if (!launched_ && !failing()) {
     keep(launch());
     launched_ = true;
   }
   for (; next_ < plan().messages.size(); ++next_) TELPHER_TRY(take(plan().messages[next_]));
   if (runs_) return status::would_block;
-  return move_copies(unpacked_, &exchange::packed_copies::begin_unpacking);
+  return move_copies(call_, messages_, unpacked_, &exchange::packed_copies::begin_unpacking);
 }
 
 /// A rank of the node that has failed may never signal. One that has failed itself says so.

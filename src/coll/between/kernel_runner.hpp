@@ -57,7 +57,6 @@ class kernel_runner final : public ticket::worker {
   int blocks() const noexcept;
   std::byte* place_of(const kernel_plan::message& m) const noexcept;
   void expect();
-  status move_copies(bool& begun, status (exchange::packed_copies::*begin)() noexcept) noexcept;
   status walk();
   status take(const kernel_plan::message& m);
   bool look_at_kernel() noexcept;

@@ -49,12 +49,14 @@ std::byte* runner::at(const span& s) const noexcept {
 
 // --- gaps ---
 
-/// Packs or unpacks, once. A rank that has failed moves nothing.
-status runner::move_copies(bool& begun,
-                           status (exchange::packed_copies::*begin)() noexcept) noexcept {
-  if (!call_.packed || failing()) return status::ok;
-  if (!std::exchange(begun, true)) keep(((*call_.packed).*begin)());
-  const status s = call_.packed->poll();
+status move_copies(const call& c, messages& of, bool& begun,
+                   status (exchange::packed_copies::*begin)() noexcept) noexcept {
+  if (!c.packed || failed(of.outcome())) return status::ok;
+  const auto keep = [&](status s) {
+    if (failed(s)) of.fail(s);
+  };
+  if (!std::exchange(begun, true)) keep(((*c.packed).*begin)());
+  const status s = c.packed->poll();
   if (s == status::would_block) return s;
   keep(s);
   return status::ok;
@@ -241,11 +243,11 @@ status runner::take_step(const step& s) {
 
 /// Goes on as far as possible. would_block: the next step has to wait.
 status runner::walk() {
-  TELPHER_TRY(move_copies(packed_, &exchange::packed_copies::begin_packing));
+  TELPHER_TRY(move_copies(call_, *messages_, packed_, &exchange::packed_copies::begin_packing));
   TELPHER_TRY(move_images(loaded_, &images::load));
   for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
   TELPHER_TRY(move_images(stored_, &images::store));
-  return move_copies(unpacked_, &exchange::packed_copies::begin_unpacking);
+  return move_copies(call_, *messages_, unpacked_, &exchange::packed_copies::begin_unpacking);
 }
 
 bool runner::all_done() const noexcept {

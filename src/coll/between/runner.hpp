@@ -59,6 +59,11 @@ struct call {
   exchange::launch_context kernel{};  // where it is one kernel (kernel_runner.hpp)
 };
 
+/// Packs or unpacks the copies of a call, once: would_block while it is under way. What fails is
+/// noted with its messages; a rank that has failed moves nothing.
+status move_copies(const call& c, messages& of, bool& begun,
+                   status (exchange::packed_copies::*begin)() noexcept) noexcept;
+
 class runner final : public ticket::worker {
  public:
   /// `mine`: what this rank has failed with before it began, if it has.
@@ -99,7 +104,6 @@ class runner final : public ticket::worker {
 
   void start_on_device() noexcept;
   void expect();
-  status move_copies(bool& begun, status (exchange::packed_copies::*begin)() noexcept) noexcept;
   status move_images(bool& done, status (images::*act)() noexcept) noexcept;
   status walk();
   status take_step(const step& s);
