@@ -6,8 +6,10 @@
 //   message   half of an MPI_Send and MPI_Recv there and back
 // Medians of rounds in which all take their turn; every form's bytes are checked.
 //
-//   nvcc -O2 -std=c++20 -arch=native -I MPI/include -o plain_puts bench/plain_puts.cu -L MPI/lib
-//   -lmpi mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./plain_puts [BYTES...]
+//   nvcc -O2 -std=c++20 -arch=native -I MPI/include -L MPI/lib -lmpi -o plain_puts
+//     bench/plain_puts.cu
+//   mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./plain_puts [BYTES...]
+//
 // Intel MPI of PyPI (impi-rt), for which MPICH's headers do: mpiexec.hydra -n 2 ./plain_puts with
 // I_MPI_OFFLOAD=1 I_MPI_OFFLOAD_MODE=cuda I_MPI_OFFLOAD_CUDA_LIBRARY=libcuda.so.1
 // I_MPI_FABRICS=shm. It shows each rank a device of its own.
