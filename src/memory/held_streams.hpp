@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -35,6 +36,7 @@ class held_streams {
   void end() noexcept {
     const std::lock_guard lock(mutex_);
     held_.fetch_sub(1, std::memory_order_relaxed);
+    changes_.fetch_add(1, std::memory_order_relaxed);
   }
   /// This thread is ours: it puts all calls off.
   static void make_none_here() noexcept { puts_all_off_ = true; }
@@ -51,6 +53,8 @@ class held_streams {
     const std::lock_guard lock(mutex_);
     return !put_off_.empty();
   }
+  /// Rises whenever a stream is held no more, and when calls that were put off have been made.
+  std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_acquire); }
   /// Makes the call at once, or puts it off.
   void call_when_free(std::function<void()> call) noexcept {
     ask();
@@ -74,6 +78,7 @@ class held_streams {
     if (any()) return;
     some_put_off_.store(false, std::memory_order_relaxed);
     for (const auto& call : std::exchange(put_off_, {})) call();
+    changes_.fetch_add(1, std::memory_order_release);
   }
 
  private:
@@ -84,7 +89,8 @@ class held_streams {
   static inline constinit thread_local bool puts_all_off_ = false;
   std::mutex mutex_;
   std::atomic<void (*)()> look_{nullptr};
-  std::atomic<int> held_{0};  // changes under mutex_
+  std::atomic<int> held_{0};               // changes under mutex_
+  std::atomic<std::uint64_t> changes_{0};  // rises under mutex_
   std::vector<std::function<void()>> put_off_;
   std::atomic<bool> some_put_off_{false};
 };

@@ -141,6 +141,7 @@ class call final : public deferred_call {
   bool may_use_library() noexcept;
   status start_library() noexcept;
   status open_further_rooms() noexcept;
+  bool may_open_later(std::uint64_t before) noexcept;
   status poll_steps() noexcept;
   bool peer_failed() noexcept;
   void explain() const noexcept;
@@ -169,8 +170,8 @@ class call final : public deferred_call {
   std::optional<execution> execution_;
   std::shared_ptr<packed_copies> packed_;  // on a stream of the execution's
   std::unique_ptr<kernel_replay> replay_;
-  std::uint64_t rooms_made_ns_ = 0;
   int rooms_open_ = 0;  // so many ranks' rooms
+  std::uint64_t rooms_tried_ns_ = 0, rooms_changed_ns_ = 0, rooms_changes_ = 0;
 };
 
 }  // namespace telpher::coll::exchange

@@ -16,8 +16,10 @@ namespace {
 // While a stream waits, closing of mappings is put off (memory/held_streams.hpp). A vendor may then
 // refuse to open what peers have made at the addresses of freed memory. That is over soon, unless a
 // graph holds the stream, or the stream waits for what the program does later. Then the ranks do
-// without a replay.
-constexpr std::uint64_t most_wait_ns = 1'000'000'000;
+// without a replay: once nothing has changed for so long, or other streams have come and gone for
+// long enough.
+constexpr std::uint64_t most_quiet_ns = 3'000'000'000;
+constexpr std::uint64_t most_wait_ns = 30'000'000'000;
 
 /// Whether each rank's result needs data of every rank. Then a rank that has ended the call knows
 /// that all have begun it.
@@ -54,12 +56,21 @@ call::then call::drop_replay() noexcept {
 }
 
 call::then call::open_rooms() noexcept {
-  if (rooms_made_ns_ == 0) rooms_made_ns_ = now_ns();
+  const std::uint64_t before = memory::held_streams::instance().changes();
   const status opened = open_further_rooms();
-  const bool may_later = memory::held_streams::instance().any_put_off();
-  if (opened != status::ok && may_later && now_ns() - rooms_made_ns_ < most_wait_ns)
-    return then::later;
+  if (opened != status::ok && may_open_later(before)) return then::later;
   return vote(opened == status::ok, &call::keep_replay, &call::drop_replay);
+}
+
+/// Whether mappings may have been in the way. `before`: the changes before it was tried; a mapping
+/// may have been closed since.
+bool call::may_open_later(std::uint64_t before) noexcept {
+  auto& streams = memory::held_streams::instance();
+  if (!streams.any_put_off() && streams.changes() == before) return false;
+  const std::uint64_t now = now_ns();
+  if (rooms_tried_ns_ == 0) rooms_tried_ns_ = rooms_changed_ns_ = now;
+  if (std::exchange(rooms_changes_, before) != before) rooms_changed_ns_ = now;
+  return now - rooms_changed_ns_ < most_quiet_ns && now - rooms_tried_ns_ < most_wait_ns;
 }
 
 // After a failure it goes on with the same rank.
