@@ -24,6 +24,8 @@ FOLDERS = ("src", "tools", "bench", "examples", "test")
 ONE_MPI = ("demo", "asan", "tsan", "vendors")
 # Those and the daily tests go without the library for the standard ABI (make check-standard-abi asks for it).
 NO_STANDARD_ABI = (*ONE_MPI, "dev")
+# The folders of presets that add to what another has built.
+FOLDER_OF = {"vendors": "dev"}
 # Presets that hold the vendors that were asked for and no other that happens to be on this machine.
 ASKED_VENDORS = ("vendors", "wheels")
 
@@ -80,7 +82,7 @@ def main() -> int:
     if options.preset == "system" and not mpi_prefixes("system", state):
         print("build: the machine brings no MPI of its own; this ring has nothing to do")
         return NOTHING_TO_DO
-    folder = ROOT / "build" / options.preset
+    folder = ROOT / "build" / FOLDER_OF.get(options.preset, options.preset)
     configure = [state["cmake"], "--preset", options.preset,
                  *cache_of(options.preset, state, options.cache)]
     mark = folder / "configured.txt"
