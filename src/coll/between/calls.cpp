@@ -28,8 +28,7 @@ status count_errors(const site& s, std::optional<int> own) noexcept {
   return status::ok;
 }
 
-template <class Runner>
-void run_to_end(Runner& one, const char* name) noexcept {
+void run_to_end(running& one, const char* name) noexcept {
   auto& e = ticket::progress();
   auto held = e.lock();
   e.enlist(one);

@@ -24,12 +24,7 @@ std::uint64_t address(const void* p) noexcept {
 }  // namespace
 
 kernel_runner::kernel_runner(room& r, call&& c, status mine) noexcept
-    : worker(ticket::progress()),
-      room_(r),
-      call_(std::move(c)),
-      number_(r.next_kernel_call()),
-      messages_(r) {
-  keep(mine);
+    : running(r, std::move(c), {}, mine), number_(r.next_kernel_call()) {
   keep(take_places());
 }
 
@@ -140,71 +135,47 @@ status kernel_runner::take(const kernel_plan::message& m) {
 /// Goes on as far as possible. would_block: something is awaited.
 status kernel_runner::walk() {
   expect();
-  TELPHER_TRY(move_copies(call_, messages_, packed_, &exchange::packed_copies::begin_packing));
+  TELPHER_TRY(pack());
   if (!launched_ && !failing()) {
     keep(launch());
     launched_ = true;
   }
   for (; next_ < plan().messages.size(); ++next_) TELPHER_TRY(take(plan().messages[next_]));
   if (runs_) return status::would_block;
-  return move_copies(call_, messages_, unpacked_, &exchange::packed_copies::begin_unpacking);
+  return unpack();
 }
 
-/// A rank of the node that has failed may never signal. One that has failed itself says so.
-void kernel_runner::look_at_failures() noexcept {
+/// A rank of the node that has failed may never signal.
+bool kernel_runner::move() {
+  bool moved = look_at_kernel();
+  if (lost_) return moved;
+  moved = look_at_signals() || moved;
   if (runs_ && !failing() && room_.has_failed(number_)) keep(status::peer_lost);
-  if (!failing() || std::exchange(told_, true)) return;
+  walked_ = walk() == status::ok;
+  return messages_.advance(signalled_) || moved;
+}
+
+void kernel_runner::tell_failure() noexcept {
+  if (std::exchange(told_, true)) return;
   room_.tell_failure(number_);
   if (runs_) run_.stop();
 }
 
-/// The walk throws only if host memory runs out.
-bool kernel_runner::advance() noexcept {
-  if (done_) return false;
-  const std::size_t before = next_;
-  bool moved = !lost_ && look_at_signals();
-  moved = look_at_kernel() || moved;
-  try {
-    if (!lost_) walked_ = walk() == status::ok;
-    if (!lost_) moved = messages_.advance(signalled_) || moved;
-  } catch (const std::bad_alloc&) {
-    keep(status::out_of_memory);
-  }
-  if (!lost_) look_at_failures();
-  done_ = !runs_ && (lost_ || (walked_ && messages_.idle()));
-  if (!done_) look_at_clock(moved || next_ != before);
-  return !done_;
+bool kernel_runner::at_end() const noexcept {
+  return !runs_ && (lost_ || (walked_ && messages_.idle()));
 }
 
-/// If a peer has begun and then nothing moves for long, it counts as lost.
-void kernel_runner::look_at_clock(bool moved) noexcept {
-  if (moved || lost_) return still_.moved();
-  if (!begun_ || !still_.expired(config().transfer_timeout)) return;
-  char text[160];
-  describe(text, sizeof text);
-  TELPHER_ERROR("%s: nothing has moved for %.0f s: %s", call_.name,
-                config().transfer_timeout.value / 1e6, text);
-  keep(status::peer_lost);
-  look_at_failures();
-  lost_ = true;
-  new memory::buffer(std::move(leaving_));  // the host MPI may still use them
+void kernel_runner::abandon() noexcept {
+  new memory::buffer(std::move(leaving_));
   new memory::buffer(std::move(coming_));
-  if (call_.packed) call_.packed->abandon();
-  room_.abandon();
 }
 
 void kernel_runner::describe(char* text, std::size_t size) const noexcept {
   if (next_ < plan().messages.size() || !runs_)
-    std::snprintf(text, size, "%s, message %zu of %zu, until a message of rank %d has come or gone",
-                  call_.name, next_, plan().messages.size(), messages_.awaited());
+    std::snprintf(text, size, "message %zu of %zu, until a message of rank %d has come or gone",
+                  next_, plan().messages.size(), messages_.awaited());
   else
-    std::snprintf(text, size, "%s, until the kernels of the node's ranks have ended", call_.name);
-}
-
-void kernel_runner::report(log::level at) const noexcept {
-  char text[160];
-  describe(text, sizeof text);
-  log::write(at, TELPHER_SUBSYSTEM, "  %s", text);
+    std::snprintf(text, size, "until the kernels of the node's ranks have ended");
 }
 
 }  // namespace telpher::coll::between

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs one rank's schedule between nodes as one kernel, to which the host is one more rank
-// (kernel_plan.hpp). The kernel makes all copies and reductions and waits for the kernels of the
-// node's ranks; the host moves the messages. The progress engine polls it; nothing here waits.
+// (kernel_plan.hpp, running.hpp). The kernel makes all copies and reductions and waits for the
+// kernels of the node's ranks; the host moves the messages.
 //
 // Protocol. Flags and numbers are the exchange kernel's (kernel/exchange.hpp), in the room's
 // memory; the epoch is the room's number of the call.
@@ -22,36 +22,25 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
-#include "coll/between/runner.hpp"
+#include "coll/between/running.hpp"
 
 namespace telpher::coll::between {
 
-class kernel_runner final : public ticket::worker {
+class kernel_runner final : public running {
  public:
   /// `c` holds a launch context. `mine`: what this rank has failed with before it began, if it has.
   kernel_runner(room& r, call&& c, status mine) noexcept;
   ~kernel_runner() override { retire(); }
-  kernel_runner(const kernel_runner&) = delete;
-  kernel_runner& operator=(const kernel_runner&) = delete;
-
-  bool done() const noexcept { return done_; }
-  /// When it is done.
-  status outcome() const noexcept { return messages_.outcome(); }
-
-  // --- for the progress engine ---
-  bool advance() noexcept override;
-  bool detach() noexcept override { return done_; }
-  void report(log::level at) const noexcept override;
 
  private:
-  const kernel_plan& plan() const noexcept { return *call_.plan->in_kernel; }
-  bool failing() const noexcept { return failed(messages_.outcome()); }
-  void keep(status s) noexcept {
-    if (failed(s)) messages_.fail(s);
-  }
+  bool move() override;
+  void tell_failure() noexcept override;
+  bool at_end() const noexcept override;
+  void abandon() noexcept override;
+  void describe(char* text, std::size_t size) const noexcept override;
 
+  const kernel_plan& plan() const noexcept { return *call_.plan->in_kernel; }
   status take_places() noexcept;
   status launch();
   int blocks() const noexcept;
@@ -61,29 +50,15 @@ class kernel_runner final : public ticket::worker {
   status take(const kernel_plan::message& m);
   bool look_at_kernel() noexcept;
   bool look_at_signals() noexcept;
-  void look_at_failures() noexcept;
-  void look_at_clock(bool moved) noexcept;
-  void describe(char* text, std::size_t size) const noexcept;
 
-  room& room_;
-  call call_;
   std::uint64_t number_;  // of the call in the room
   memory::buffer leaving_, coming_;
-  messages messages_;
   exchange::run run_;
   int blocks_ = 0;               // of the kernel
   bool runs_ = false;            // the kernel
   std::uint64_t signalled_ = 0;  // signals that all blocks have sent
   std::uint64_t come_ = 0;       // messages that the kernel has been told of
-  std::size_t next_ = 0;         // message
-  std::size_t expected_ = 0;     // messages up to here, if they come
   bool launched_ = false, told_ = false;
-  bool packed_ = false, unpacked_ = false;  // what has begun
-  bool walked_ = false;                     // to the end
-  bool begun_ = false;                      // something has come from another node
-  bool lost_ = false;                       // a peer: it is given up
-  bool done_ = false;
-  stall_clock still_;
 };
 
 }  // namespace telpher::coll::between

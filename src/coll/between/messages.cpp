@@ -20,8 +20,9 @@ int as_count(std::uint64_t bytes) {
 
 }  // namespace
 
-messages::messages(room& r, device::stream in) noexcept
-    : room_(r), in_stream_(in), direct_(path::direct::serves()) {
+messages::messages(room& r, std::optional<device::stream> in) noexcept
+    : room_(r), in_stream_(in.value_or(device::stream{})), direct_(!in || path::direct::serves()) {
+  if (!in) return;
   auto out = memory::stream(r.where, memory::stream_role::out);
   if (out)
     out_stream_ = *out;

@@ -24,6 +24,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/stall_clock.hpp"
@@ -33,10 +34,8 @@ namespace telpher::coll::between {
 
 class messages {
  public:
-  /// Of a schedule in host memory.
-  explicit messages(room& r) noexcept : room_(r), direct_(true) {}
-  /// `in` is the stream of received blocks' copies.
-  messages(room& r, device::stream in) noexcept;
+  /// `in`: the stream of received blocks' copies; none: all blocks are in host memory.
+  messages(room& r, std::optional<device::stream> in) noexcept;
 
   /// Every message that will come, in the order of `receive`. `to`: where, if nothing else uses the
   /// place, so that the host MPI may have it at once.

@@ -13,30 +13,33 @@
 
 namespace telpher::coll::between {
 
-runner::runner(room& r, call&& c, status mine) noexcept
-    : worker(ticket::progress()), room_(r), call_(std::move(c)) {
+runner::runner(room& r, call&& c, status mine, exchange::launch_context&& context) noexcept
+    : running(r, std::move(c), stream_of(c, context), mine), context_(std::move(context)) {
   if (call_.on_host) {
-    messages_.emplace(r);
     images_.emplace(*call_.plan, call_.unit, call_.input, call_.output);
-  } else {
-    start_on_device();
+    return;
   }
-  keep(mine);
+  loaded_ = stored_ = true;
+  if (!context_) keep(status::device_error);
 }
 
-void runner::start_on_device() noexcept {
-  loaded_ = stored_ = true;
-  auto common = exchange::launch_context::common(room_.where);
-  if (common) context_ = std::move(*common);
-  messages_.emplace(room_, context_ ? context_.stream() : device::stream{});
-  if (!context_) messages_->fail(status::device_error);
+exchange::launch_context runner::context_for(const room& r, const call& c) noexcept {
+  if (c.on_host) return {};
+  auto common = exchange::launch_context::common(r.where);
+  return common ? std::move(*common) : exchange::launch_context();
+}
+
+std::optional<device::stream> runner::stream_of(const call& c,
+                                                const exchange::launch_context& of) noexcept {
+  if (c.on_host) return std::nullopt;
+  return of ? of.stream() : device::stream{};
 }
 
 /// Announces every message that will come.
 void runner::expect() {
   for (; expected_ < steps().size(); ++expected_)
     if (const step& s = steps()[expected_]; s.kind == step_kind::receive)
-      messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
+      messages_.expect(s.peer, call_.how.travels(s.to.count * call_.unit));
 }
 
 std::byte* runner::at(const span& s) const noexcept {
@@ -45,21 +48,6 @@ std::byte* runner::at(const span& s) const noexcept {
   const bool in = s.where == space::input;
   if (images_) return (in ? images_->input() : images_->output()) + offset;
   return (in ? call_.input : call_.output).at + offset;
-}
-
-// --- gaps ---
-
-status move_copies(const call& c, messages& of, bool& begun,
-                   status (exchange::packed_copies::*begin)() noexcept) noexcept {
-  if (!c.packed || failed(of.outcome())) return status::ok;
-  const auto keep = [&](status s) {
-    if (failed(s)) of.fail(s);
-  };
-  if (!std::exchange(begun, true)) keep(((*c.packed).*begin)());
-  const status s = c.packed->poll();
-  if (s == status::would_block) return s;
-  keep(s);
-  return status::ok;
 }
 
 // --- in host memory ---
@@ -128,10 +116,10 @@ bool runner::send_signals() noexcept {
   return moved;
 }
 
-status runner::move(const step& s) {
+status runner::move_data(const step& s) {
   std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
-  if (messages_->reads(to, bytes)) return status::would_block;
+  if (messages_.reads(to, bytes)) return status::would_block;
   if (failing()) return status::ok;
   if (images_) {
     move_on_host(s, to, bytes);
@@ -177,7 +165,7 @@ void runner::send(const step& s) {
   const codec::plan p = call_.how.plan_for(bytes);
   const auto form = p && !failing() ? code(from, p) : nullptr;
   put_mark();
-  messages_->send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
+  messages_.send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
 }
 
 /// Memory for a compressed message to a place. Until it has come, landing_ is the only note of it.
@@ -194,11 +182,11 @@ void runner::make_landing(const span& to, const codec::plan& p) {
 status runner::receive(const step& s) {
   std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
-  if (messages_->reads(to, bytes)) return status::would_block;
+  if (messages_.reads(to, bytes)) return status::would_block;
   const codec::plan p = call_.how.plan_for(bytes);
   if (p && !landing_ && !failing()) make_landing(s.to, p);
   put_mark();
-  TELPHER_TRY(messages_->receive(landing_ ? landing_->form->data() : to, finished_ == work_));
+  TELPHER_TRY(messages_.receive(landing_ ? landing_->form->data() : to, finished_ == work_));
   begun_ = true;
   if (images_) return status::ok;
   ++work_;
@@ -220,7 +208,7 @@ status runner::take_step(const step& s) {
   switch (s.kind) {
     case step_kind::copy:
     case step_kind::reduce:
-      return move(s);
+      return move_data(s);
     case step_kind::signal:
       put_mark();
       signals_.push_back({work_, s.peer});
@@ -243,67 +231,35 @@ status runner::take_step(const step& s) {
 
 /// Goes on as far as possible. would_block: the next step has to wait.
 status runner::walk() {
-  TELPHER_TRY(move_copies(call_, *messages_, packed_, &exchange::packed_copies::begin_packing));
+  TELPHER_TRY(pack());
   TELPHER_TRY(move_images(loaded_, &images::load));
   for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
   TELPHER_TRY(move_images(stored_, &images::store));
-  return move_copies(call_, *messages_, unpacked_, &exchange::packed_copies::begin_unpacking);
+  return unpack();
 }
 
-bool runner::all_done() const noexcept {
-  return walked_ && finished_ == work_ && signals_.empty() && messages_->idle();
+bool runner::at_end() const noexcept {
+  return lost_ || (walked_ && finished_ == work_ && signals_.empty() && messages_.idle());
 }
 
-/// The walk throws only if host memory runs out.
-bool runner::advance() noexcept {
-  if (done_) return false;
-  const std::size_t before = next_;
+bool runner::move() {
   bool moved = look_at_marks();
-  try {
-    expect();
-    walked_ = walk() == status::ok;
-    if (walked_) put_mark();
-    moved = look_at_marks() || moved;
-    moved = send_signals() || moved;
-    moved = messages_->advance(finished_) || moved;
-  } catch (const std::bad_alloc&) {
-    keep(status::out_of_memory);
-  }
-  done_ = all_done();
-  if (!done_) look_at_clock(moved || next_ != before);
-  return !done_;
-}
-
-/// If a peer has begun and then nothing moves for long, it counts as lost.
-void runner::look_at_clock(bool moved) noexcept {
-  if (moved) return still_.moved();
-  if (!begun_ || !still_.expired(config().transfer_timeout)) return;
-  char text[160];
-  describe(text, sizeof text);
-  TELPHER_ERROR("%s: nothing has moved for %.0f s: %s", call_.name,
-                config().transfer_timeout.value / 1e6, text);
-  keep(status::peer_lost);
-  if (images_) images_->abandon();
-  if (call_.packed) call_.packed->abandon();
-  room_.abandon();
-  done_ = true;
+  expect();
+  walked_ = walk() == status::ok;
+  if (walked_) put_mark();
+  moved = look_at_marks() || moved;
+  moved = send_signals() || moved;
+  return messages_.advance(finished_) || moved;
 }
 
 void runner::describe(char* text, std::size_t size) const noexcept {
   const std::size_t count = steps().size();
   if (awaited_ >= 0)
-    std::snprintf(text, size,
-                  "%s, step %zu of %zu, until rank %d of its communicator has come there",
-                  call_.name, next_, count, awaited_);
+    std::snprintf(text, size, "step %zu of %zu, until rank %d of its communicator has come there",
+                  next_, count, awaited_);
   else
-    std::snprintf(text, size, "%s, step %zu of %zu, until a message of rank %d has come or gone",
-                  call_.name, next_, count, messages_->awaited());
-}
-
-void runner::report(log::level at) const noexcept {
-  char text[160];
-  describe(text, sizeof text);
-  log::write(at, TELPHER_SUBSYSTEM, "  %s", text);
+    std::snprintf(text, size, "step %zu of %zu, until a message of rank %d has come or gone", next_,
+                  count, messages_.awaited());
 }
 
 }  // namespace telpher::coll::between
