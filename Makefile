@@ -29,8 +29,8 @@ help:
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
 	@echo "make check-sycl     the SYCL back end on a CPU device: contract, messages, collectives, applications"
-	@echo "make check-mpis     what make check leaves out: 2 to 8 ranks, every path forced in turn"
-	@echo "make check-mpis-in-turn the same, each of it over one of the two MPIs, in turn"
+	@echo "make check-mpis     all MPI programs over both MPIs: every variant, 2 to 8 ranks, every path forced"
+	@echo "make check-mpis-in-turn more ranks and every path forced, each over one of the two MPIs, in turn"
 	@echo "make check-standard-abi what of make check is about the library for MPI-5's standard ABI, which make check leaves out"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"
@@ -56,7 +56,7 @@ demo:
 check:
 	@$(SETUP) --with mpich --with ompi --with zfp
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring unit,contract,mpi
+	@$(TEST) build/dev --ring unit,contract,mpi --in-turn
 
 check-short:
 	@$(SETUP) --with mpich --with ompi --with zfp
@@ -96,7 +96,7 @@ check-sycl:
 check-mpis:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS) --beyond
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS)
 
 check-mpis-in-turn:
 	@$(SETUP) --with mpich --with ompi

@@ -160,11 +160,13 @@ def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     return [*itertools.product(sorted(set(plain + wide)), variants)]
 
 
-def takes_turn(entry_at: int, abis: list[str], abi: str, run: tuple[int, dict[str, str]], options) -> bool:
-    """Whether this entry has this value forced, or this further rank count, over this MPI. Neighbours in either list
-    have another."""
+def takes_turn(entry: dict, entry_at: int, abis: list[str], abi: str, run: tuple[int, dict[str, str]],
+               options) -> bool:
+    """Whether this run of the entry is over this MPI. The first one is over all, unless the entry is a variant
+    (program-variant); neighbours in the list have another."""
     count, variant = run
-    if not options.in_turn or not (variant or options.beyond):
+    further = variant or options.beyond or count > min(entry["ranks"]) or "-" in entry["name"]
+    if not options.in_turn or not further:
         return True
     values = options.vary.partition("=")[2].split(",")
     at = entry_at + (values.index(*variant.values()) if variant else count)
@@ -196,7 +198,7 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
         abis = [abi for abi in named if not mpis or abi in mpis]
         tests += [rank_test(head, entry, abi, *run, options.backend)
                   for abi, run in itertools.product(abis, runs_of(entry, options))
-                  if takes_turn(varied if run[1] else number, abis, abi, run, options)]
+                  if takes_turn(entry, varied if run[1] else number, abis, abi, run, options)]
         varied += entry["paths"]
     return tests
 
@@ -349,7 +351,8 @@ def main() -> int:
                         help="only what a plain run leaves out: WIDE counts, tests declared BEYOND (else "
                         "run by --name only), and --vary at the fewest ranks")
     parser.add_argument("--in-turn", action="store_true",
-                        help="each value of --vary, and with --beyond each run, over one of the MPIs, in turn")
+                        help="variants of a test, further rank counts, values of --vary, and what --beyond runs: "
+                        "each over one of the MPIs, in turn")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
                         "the emulated device alone")
     parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "

@@ -89,6 +89,14 @@ class Runner(unittest.TestCase):
         turns = ["first ompi x3", "first mpich x4", "second mpich x3", "second ompi x4"]
         self.assertEqual(sorted(answer.stdout.splitlines()), sorted(turns))
 
+    def test_variants_and_further_counts_in_turn(self):
+        ranked = [{**entry(name, ""), "ring": "mpi", "programs": {"mpich": "a", "ompi": "b"}, "ranks": [2, 3],
+                   "wide": [], "paths": False, "device_each": False, "emulated": False, "beyond": False}
+                  for name in ("first", "first-other")]
+        answer = run(*ranked, arguments=("--in-turn", "--list"))
+        turns = ["first mpich x2", "first ompi x2", "first ompi x3", "first-other ompi x2", "first-other mpich x3"]
+        self.assertEqual(sorted(answer.stdout.splitlines()), sorted(turns))
+
     def test_arguments_are_filled_in(self):
         answer = run(entry("fill", "test", "{build}{source}", "=", "/b/s"))
         self.assertEqual(answer.returncode, 0)
