@@ -77,7 +77,7 @@ class running : public ticket::worker {
   std::size_t expected_ = 0;  // up to here, if they are messages that come
   bool walked_ = false;       // to the end
   bool begun_ = false;        // something has come from another rank
-  bool lost_ = false;         // a peer has: nothing goes on but what runs on the device
+  bool lost_ = false;         // a peer is: nothing goes on but what runs on the device
 
  private:
   /// Goes on as far as possible; true if something moved. Throws only if host memory runs out.

@@ -42,10 +42,14 @@ TEST_CASE(calls_are_made_by_threads_of_the_program_while_no_stream_is_held) {
   streams.make_calls();
   streams.make_needed_calls();
   CHECK_EQ(made, 1);
+  const std::uint64_t before = streams.changes();
   streams.end();
   CHECK_EQ(made, 1);
+  const std::uint64_t ended = streams.changes();
+  CHECK(ended > before);
   streams.make_calls();
   CHECK_EQ(made, 2);
+  CHECK(streams.changes() > ended);
   CHECK(!streams.has_calls() && !streams.any_put_off());
 }
 
