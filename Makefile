@@ -29,7 +29,7 @@ help:
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
 	@echo "make check-sycl     the SYCL back end on a CPU device: contract, messages, collectives, applications"
-	@echo "make check-mpis     all MPI programs over both MPIs: every variant, 2 to 8 ranks, every path forced"
+	@echo "make check-mpis     all MPI programs and variants over both MPIs, then more ranks and every path forced"
 	@echo "make check-mpis-in-turn more ranks and every path forced, each over one of the two MPIs, in turn"
 	@echo "make check-standard-abi what of make check is about the library for MPI-5's standard ABI, which make check leaves out"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
@@ -96,7 +96,8 @@ check-sycl:
 check-mpis:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS)
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS) --beyond
 
 check-mpis-in-turn:
 	@$(SETUP) --with mpich --with ompi

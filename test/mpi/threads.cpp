@@ -297,7 +297,6 @@ void one_sided(suite& s, kind where, int rounds) {
   }
 }
 
-/// Each thread attaches pieces of device memory, all as fast as they can.
 bool on_one_node(const suite& s) {
   MPI_Comm node;
   MPI_Comm_split_type(s.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -307,6 +306,7 @@ bool on_one_node(const suite& s) {
   return size == s.ranks && std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr;
 }
 
+/// Each thread attaches pieces of device memory, all as fast as they can.
 void attached_by_threads(suite& s, int rounds) {
   constexpr int pieces = 60;
   const int to = (s.rank + 1) % s.ranks, from = (s.rank + s.ranks - 1) % s.ranks;
