@@ -4,7 +4,7 @@
 PYTHON ?= python3
 SETUP = $(PYTHON) tools/setup.py $(if $(MPICH),--mpich $(MPICH)) $(if $(OMPI),--ompi $(OMPI))
 # Warnings are errors in .ci/run only: every compiler has some of its own.
-BUILD = $(PYTHON) tools/build.py -D TELPHER_WERROR=$(or $(WERROR),OFF)
+BUILD = $(PYTHON) tools/build.py -D TELPHER_WERROR=$(or $(WERROR),OFF) $(if $(CUDA_ARCHITECTURES),-D 'TELPHER_CUDA_ARCHITECTURES=$(CUDA_ARCHITECTURES)')
 TEST = $(PYTHON) test/run.py
 PATHS = $(shell sed -n '/, every,/s/^TELPHER_PATH.\([a-z_]*\),.*/\1/p' src/base/paths.def | paste -sd,)
 WITH ?=
@@ -20,7 +20,7 @@ RANKS_UNDER_ASAN = bad_input,arguments,chunks,chunk_runs-small,chunk_runs-mapped
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
-	@echo "make install        build everything, install into PREFIX (default /usr/local); WITH='cuda hip sycl' fetches compilers"
+	@echo "make install        build everything, install into PREFIX (default /usr/local); WITH='cuda hip sycl' fetches compilers, CUDA_ARCHITECTURES=native: for this machine's GPUs only"
 	@echo "make check          build and run the tests (at most ten minutes on two cores)"
 	@echo "make check-short    short forms of stress and check-nodes, a minute of everything with nothing left behind"
 	@echo "make check-asan     tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer; a minute of bad input"
@@ -38,7 +38,7 @@ help:
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
-	@echo "make uninstall      remove what make install put into PREFIX"
+	@echo "make uninstall      remove what make install put into PREFIX, wherever it has been moved"
 	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda cuda12 hip sycl' adds the vendors' plug-ins"
 	@echo "make check-install  wheels, CMake package and module file, used as users do"
 	@echo "make check-plugins  wheels of the CUDA and ROCm plug-ins for one architecture each, installed and loaded"
@@ -139,7 +139,8 @@ install:
 	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
 
 uninstall:
-	@$(BUILD) release --target uninstall
+	@$(SETUP)
+	@$(PYTHON) tools/build.py --uninstall $(or $(PREFIX),/usr/local)
 
 wheels:
 	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is installed beside the command and the libraries: the CMake package (find_package(telpher)),
 # pkg-config files, a module file, completion for shells. All of it finds its prefix from its own place, so
-# that an installation can be moved. `uninstall` removes what the last installation from this folder wrote.
+# that an installation can be moved. The list of what was installed lies there, too, beside the script that removes it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -36,7 +36,18 @@ function(telpher_install_package)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/telpher.bash
     DESTINATION share/bash-completion/completions RENAME telpher)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/_telpher DESTINATION share/zsh/site-functions)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake DESTINATION share/telpher)
 endfunction()
 
-add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
-  -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake VERBATIM)
+# telpher_install_list(): behind all other rules of installation.
+function(telpher_install_list)
+  install(CODE [[
+    set(list "${CMAKE_INSTALL_PREFIX}/share/telpher/installed.txt")
+    set(text)
+    foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES ITEMS "${list}")
+      file(RELATIVE_PATH file "${CMAKE_INSTALL_PREFIX}" "${file}")
+      string(APPEND text "${file}\n")
+    endforeach()
+    file(WRITE "$ENV{DESTDIR}${list}" "${text}")
+  ]])
+endfunction()

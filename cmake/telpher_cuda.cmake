@@ -3,7 +3,7 @@
 # laid out differently. nvcc compiles kernels only, by a command of ours: CMake's CUDA language wants a
 # whole toolkit. Used by the CUDA back end and by the HIP back end on NVIDIA's hardware.
 set(TELPHER_CUDA_ROOT "" CACHE PATH "CUDA toolkit, or .../site-packages/nvidia/cu13 of PyPI's packages")
-set(TELPHER_CUDA_ARCHITECTURES "" CACHE STRING "e.g. 80;90; empty: all supported ones of 70 75 80 90 100 120")
+set(TELPHER_CUDA_ARCHITECTURES "" CACHE STRING "e.g. 80;90, or native: this machine's; empty: all supported ones of 70 75 80 90 100 120")
 set(TELPHER_CUDA_HOW "need nvidia-cuda-nvcc, -crt, -runtime, nvidia-nvvm of PyPI or a toolkit, and -DTELPHER_CUDA_ROOT=<folder with bin/nvcc>")
 
 # telpher_find_cuda(found): sets TELPHER_NVCC, TELPHER_CUDA_INCLUDE, TELPHER_CUDART (cached).
@@ -29,6 +29,16 @@ endfunction()
 # 100 for 103), and PTX of the newest for those to come.
 function(telpher_cuda_architectures out)
   set(architectures ${TELPHER_CUDA_ARCHITECTURES})
+  if(architectures STREQUAL native)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE found ERROR_QUIET)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" architectures "${found}")
+    list(TRANSFORM architectures REPLACE "\\." "")
+    list(REMOVE_DUPLICATES architectures)
+    list(SORT architectures COMPARE NATURAL)
+    if(NOT architectures)
+      message(FATAL_ERROR "TELPHER_CUDA_ARCHITECTURES=native: nvidia-smi names no GPU here; name the architectures")
+    endif()
+  endif()
   if(NOT architectures)
     execute_process(COMMAND ${TELPHER_NVCC} --list-gpu-arch OUTPUT_VARIABLE supported ERROR_QUIET)
     foreach(architecture 70 75 80 90 100 120)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -D MANIFEST=install_manifest.txt -P uninstall.cmake: removes the files that the list names, what Python
-# compiled beside them, and the folders of Telpher's own that are empty then.
-if(NOT EXISTS ${MANIFEST})
-  message(FATAL_ERROR "nothing was installed from here: there is no ${MANIFEST}")
+# cmake -P PREFIX/share/telpher/uninstall.cmake: removes the files that installed.txt beside it names, what
+# Python compiled beside them, and the folders of Telpher's own that are empty then.
+set(list ${CMAKE_CURRENT_LIST_DIR}/installed.txt)
+if(NOT EXISTS ${list})
+  message(FATAL_ERROR "nothing is known to be installed here: there is no ${list}")
 endif()
-file(STRINGS ${MANIFEST} files)
+file(REAL_PATH ${CMAKE_CURRENT_LIST_DIR}/../.. prefix)
+file(STRINGS ${list} files)
 set(folders)
 foreach(file IN LISTS files)
-  file(REMOVE "$ENV{DESTDIR}${file}")
+  file(REMOVE "${prefix}/${file}")
   cmake_path(GET file PARENT_PATH folder)
-  while(folder MATCHES "/telpher(/|$)")  # only folders named after Telpher, and what is in them
-    list(APPEND folders "$ENV{DESTDIR}${folder}")
+  while(folder MATCHES "(^|/)telpher(/|$)")  # only folders named after Telpher, and what is in them
+    list(APPEND folders "${prefix}/${folder}")
     cmake_path(GET folder PARENT_PATH folder)
   endwhile()
 endforeach()
@@ -24,6 +26,5 @@ foreach(folder IN LISTS folders)
     file(REMOVE_RECURSE "${folder}")
   endif()
 endforeach()
-file(REMOVE ${MANIFEST})
 list(LENGTH files count)
-message(STATUS "removed ${count} files")
+message(STATUS "removed ${count} files from ${prefix}")

@@ -2,6 +2,7 @@
 """Configures and builds one CMake preset with what tools/setup.py found.
 
     python3 tools/build.py PRESET [--target NAME]... [-D NAME=VALUE]... [--install PREFIX]
+    python3 tools/build.py --uninstall PREFIX
 
 Configures only if something changed. The preset `system` takes the machine's own MPIs; without any it
 says so and exits with 77.
@@ -71,14 +72,27 @@ def run(command: list[str]) -> int:
     return subprocess.run(command, cwd=ROOT).returncode
 
 
+def uninstall(prefix: str, cmake: str) -> int:
+    script = Path(prefix).absolute() / "share/telpher/uninstall.cmake"
+    if not script.is_file():
+        print(f"uninstall: no Telpher is installed in {prefix}: there is no {script}; name its PREFIX")
+        return 1
+    return run([cmake, "-P", str(script)])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("preset")
+    parser.add_argument("preset", nargs="?")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("-D", dest="cache", action="append", default=[])
     parser.add_argument("--install", metavar="PREFIX", help="install what was built")
+    parser.add_argument("--uninstall", metavar="PREFIX", help="remove what was installed there, from whatever folder")
     options = parser.parse_args()
     state = json.loads((ROOT / "build/deps/setup.json").read_text())
+    if options.uninstall:
+        return uninstall(options.uninstall, state["cmake"])
+    if not options.preset:
+        parser.error("name a preset")
     if options.preset == "system" and not mpi_prefixes("system", state):
         print("build: the machine brings no MPI of its own; this ring has nothing to do")
         return NOTHING_TO_DO

@@ -88,6 +88,8 @@ def build(gpus: list, abi: str) -> bool:
         command += ["--target", target]
     if gpus:
         command += ["-D", f"TELPHER_{backend.upper()}=ON", "-D", OPTIMISED]
+    if backend == "cuda" and shutil.which("nvidia-smi"):
+        command += ["-D", "TELPHER_CUDA_ARCHITECTURES=native"]
     progress = Progress()
     with LOG.open("w") as log:
         job = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

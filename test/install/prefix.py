@@ -51,8 +51,12 @@ class Prefix(unittest.TestCase):
         shutil.copytree(first, cls.prefix, symlinks=True)
         run(cls.prefix / "bin/telpher", "--version")  # its modules are compiled beside it
         run(first / "bin/telpher", "--version")
-        run(SETUP["cmake"], "--build", BUILD, "--target", "uninstall")
-        cls.left = [path for path in first.rglob("*") if path.is_file() or path.is_dir() and "telpher" in path.parts]
+        cls.left = cls.left_after_uninstall(first)
+
+    @staticmethod
+    def left_after_uninstall(prefix: Path) -> list:
+        run(SETUP["cmake"], "-P", prefix / "share/telpher/uninstall.cmake")
+        return [path for path in prefix.rglob("*") if path.is_file() or path.is_dir() and "telpher" in path.parts]
 
     @classmethod
     def tearDownClass(cls):
@@ -60,6 +64,13 @@ class Prefix(unittest.TestCase):
 
     def test_nothing_is_left_after_uninstall(self):
         self.assertEqual(self.left, [])
+
+    def test_uninstall_where_it_was_moved_to(self):
+        other = self.folder / "a+b (c)"
+        shutil.copytree(self.prefix, other, symlinks=True)
+        (other / "bin/of_another").write_text("")
+        self.assertEqual(self.left_after_uninstall(other), [other / "bin/of_another"])
+        self.assertTrue((self.prefix / "bin/telpher").is_file())
 
     def abis(self) -> dict:
         found = linked.installed(self.prefix / "lib")
