@@ -44,7 +44,7 @@ PINS = {
     "clang-format": ["clang-format==14.0.6"],
     "pympistandard": ["pympistandard==0.2.0"],
 }
-NOT_BUILT_WITH = {"lint", "wheels"}  # asked for alone, they leave what a build will find as it was
+NOT_BUILT_WITH = {"lint", "wheels"}  # alone, or none at all, they leave what a build will find as it was
 LINT_TOOLS = ("ruff", "codespell", "clang-format", "pympistandard")
 FOLDERS = {"ompi": "openmpi"}
 GIVEN = {"mpich": "", "ompi": ""}  # prefixes from the command line
@@ -214,7 +214,7 @@ def main() -> int:
         return 1
     state, missing = prepare(set(options.parts))
     DEPS.mkdir(parents=True, exist_ok=True)
-    if options.parts and NOT_BUILT_WITH.issuperset(options.parts) and STATE.is_file():
+    if NOT_BUILT_WITH.issuperset(options.parts) and STATE.is_file():
         state = json.loads(STATE.read_text()) | {name: value for name, value in state.items() if value}
     STATE.write_text(json.dumps(state, indent=1) + "\n")
     if options.list:

@@ -149,11 +149,13 @@ TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_valu
     store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
-/// begin_replay finds the number of the call, end_replay stores it. The host reads the number in
-/// `done` only to know whether a stream still waits.
+/// begin_replay finds the number of the call, end_replay stores it. The host learns from `done`
+/// only which calls are over: no data is behind that word.
 template <class W>
 TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
-  c.epoch = resolve(p.calls)[w.block()] + 1;
+  const std::uint64_t* const calls = resolve(p.calls) + 2 * w.block();
+  c.epoch = calls[0] + 1;
+  c.of_graphs = static_cast<std::uint32_t>(calls[1]) + p.of_graph;
   c.packed_epoch = static_cast<std::uint32_t>(c.epoch);
   c.code += c.epoch % p.programs * c.words;
   w.barrier();  // all have read the number, which may be written at once
@@ -162,8 +164,10 @@ template <class W>
 TELPHER_DEVICE void end_replay(W w, const exchange& p, const exchange_call& c) {
   admit_next_launch();
   if (w.id() != 0) return;
-  resolve(p.calls)[w.block()] = c.epoch;
-  store_relaxed_system(resolve(p.done) + w.block(), c.epoch);
+  std::uint64_t* const calls = resolve(p.calls) + 2 * w.block();
+  calls[0] = c.epoch;
+  if (p.of_graph) calls[1] = c.of_graphs;
+  store_relaxed_system(resolve(p.done) + w.block(), exchange::replays(c.epoch, c.of_graphs));
 }
 
 /// One step for a work item, starting at `begin`. Returns where it paused, or `through`.

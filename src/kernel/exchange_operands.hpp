@@ -56,6 +56,7 @@ struct exchange_call {
   std::uint32_t done_value;
   std::uint32_t blocks;  // number of blocks that work on the call: the first ones of the launch
   std::uint64_t epoch;
+  std::uint32_t of_graphs;  // of a replay: how many calls, with this one
 };
 
 #if defined(TELPHER_LANGUAGE_CUDA)

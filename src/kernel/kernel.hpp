@@ -258,7 +258,7 @@ struct exchange {
   std::uint32_t* arrivals;  // device memory, 0 before and after. Only of a kernel that stays: how
                             // many parts of calls its blocks have ended
   std::uint64_t* done;  // pinned host memory, one a block, set when its part of a call has ended or
-                        // paused: ended() of done_value; of a replay the number of the call
+                        // paused: ended() of done_value; of a replay replays() of both numbers
   const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;        // device memory, one a block; null: nothing in the program waits
   std::uint64_t patience_ns;     // the longest time that a block waits
@@ -268,15 +268,21 @@ struct exchange {
   std::uint64_t* gone;           // pinned host memory: first_command when block 0 has left
   std::uint64_t first_command;   // the smallest command number to wait for
   std::uint64_t stay_ns;         // how long it waits for a command
-  std::uint64_t* calls;          // device memory, one a block: calls of a replay; else null
+  std::uint64_t* calls;          // device memory, two words a block: the calls of a replay, and how
+                                 // many of them were a graph's; else null
   std::uint32_t programs;        // of a replay, each of code_words; else 1
   packed_format format;          // lines: of a replay, where has_lines
+  std::uint32_t of_graph;        // 1: the call is a graph's
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 
   /// What a block stores in `done` when it has finished or paused.
   TELPHER_BOTH static constexpr std::uint64_t ended(std::uint32_t done_value, bool pauses) {
     return std::uint64_t{pauses} << 32 | done_value;
+  }
+  TELPHER_BOTH static constexpr std::uint64_t replays(std::uint64_t calls,
+                                                      std::uint64_t of_graphs) {
+    return of_graphs << 32 | (calls & 0xffffffff);
   }
 };
 static_assert(sizeof(exchange) <= parameter_capacity);

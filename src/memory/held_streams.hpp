@@ -74,10 +74,12 @@ class held_streams {
   /// The same in any thread: something cannot be done before.
   void make_needed_calls() noexcept {
     ask();
-    const std::lock_guard lock(mutex_);
+    std::vector<std::function<void()>> made;  // what they hold is freed after the lock: that may
+    const std::lock_guard lock(mutex_);       // put off another call
     if (any()) return;
     some_put_off_.store(false, std::memory_order_relaxed);
-    for (const auto& call : std::exchange(put_off_, {})) call();
+    made.swap(put_off_);
+    for (const auto& call : made) call();
     changes_.fetch_add(1, std::memory_order_release);
   }
 

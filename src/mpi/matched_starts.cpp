@@ -12,6 +12,7 @@ namespace telpher::partitioned {
 namespace {
 
 using collective = mpi::persistent_collective;
+using starter = coll::exchange::kernel_replay::starter;
 using mpi::find_stream_request;
 using mpi::refuse_request;
 
@@ -111,7 +112,8 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
     done = waits ? path::await_partitions(partitioned, *s.get())
                  : path::start_messages(messages, opens, *s.get(), captured);
   for (collective* c : all.collectives)
-    if (done == status::ok && !waits) done = c->replay->start(*s.get(), captured);
+    if (done == status::ok && !waits)
+      done = c->replay->start(*s.get(), captured ? starter::graph : starter::stream);
   if (done != status::ok)
     return entry::fail(all.ends.empty() ? MPI_COMM_SELF : all.ends[0]->args().comm, call, done,
                        "a launch in the program's stream");

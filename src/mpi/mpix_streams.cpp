@@ -3,6 +3,7 @@
 // info names a device's stream is ours, and so is a communicator made with it; all others are the
 // host MPI's, where it has such functions. Handles of ours are numbers that MPICH gives to no
 // object.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -237,6 +238,7 @@ TELPHER_ENQUEUES(_c, MPI_Count)
 
 int MPIX_Wait_enqueue(MPI_Request* request, MPI_Status* status) {
   void* native = nullptr;
+  if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
   if (stream_of_request(*request, native))
     return mpi::enqueue_wait("MPIX_Wait_enqueue", 1, request, status, native);
   return call_host("MPIX_Wait_enqueue", MPI_COMM_SELF,
@@ -244,16 +246,19 @@ int MPIX_Wait_enqueue(MPI_Request* request, MPI_Status* status) {
 }
 
 int MPIX_Waitall_enqueue(int count, MPI_Request all[], MPI_Status* statuses) {
-  void *first = nullptr, *other = nullptr;
-  bool ours = count > 0 && stream_of_request(all[0], first);
-  for (int i = 1; ours && i < count; ++i)
-    if (!stream_of_request(all[i], other) || other != first)
-      return host_mpi::fail_with(MPI_COMM_SELF, "MPIX_Waitall_enqueue", MPI_ERR_REQUEST,
-                                 "its requests must all be of enqueuing calls in one stream");
-  if (!ours)
+  const auto begin = all, end = all + std::max(count, 0);
+  const auto first = std::find_if(begin, end, [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
+  if (count >= 0 && first == end) return pmpi::Waitall(count, all, statuses);
+  void *native = nullptr, *other = nullptr;
+  if (first == end || !stream_of_request(*first, native))
     return call_host("MPIX_Waitall_enqueue", MPI_COMM_SELF,
                      "they are no requests of MPIX_Isend_enqueue or its kin", count, all, statuses);
-  return mpi::enqueue_wait("MPIX_Waitall_enqueue", count, all, statuses, first);
+  if (std::any_of(first, end, [&](MPI_Request r) {
+        return r != MPI_REQUEST_NULL && (!stream_of_request(r, other) || other != native);
+      }))
+    return host_mpi::fail_with(MPI_COMM_SELF, "MPIX_Waitall_enqueue", MPI_ERR_REQUEST,
+                               "its requests must all be of enqueuing calls in one stream");
+  return mpi::enqueue_wait("MPIX_Waitall_enqueue", count, all, statuses, native);
 }
 
 // --- collectives ---

@@ -73,7 +73,7 @@ class repeated {
   // The program's thread's.
   std::uint64_t since_first = 0;  // calls
   bool in_place = false;          // of the first call
-  void* last_stream = nullptr;    // where the replay was started last, or will be
+  void* last_stream = nullptr;    // where the replay was started last outside of graphs, or will be
   std::uint32_t turns = 0;        // starts of the replay outside of graphs, those to come included
   // Of starts with gaps: until they are over, or for good in graphs. Those that follow one another
   // in a stream share their memory, and so do graphs.

@@ -13,6 +13,8 @@ namespace telpher::mpi {
 
 namespace {
 
+using starter = coll::exchange::kernel_replay::starter;
+
 int raise(const repeated_call& c, status s) noexcept {
   return entry::fail(c.comm, c.name, s, "a collective in the program's stream");
 }
@@ -27,8 +29,13 @@ bool fits(const repeated_call& c, const repeated& of) noexcept {
 class aside final : public stream::operation {
  public:
   /// `turn`: starts that must be over before.
-  aside(repeated_call&& c, std::shared_ptr<repeated> of, std::uint32_t turn) noexcept
-      : call_(std::move(c)), of_(std::move(of)), turn_(turn), packs_(!fits(call_, *of_)) {}
+  aside(repeated_call&& c, std::shared_ptr<repeated> of, std::uint32_t turn,
+        bool for_graph) noexcept
+      : call_(std::move(c)),
+        of_(std::move(of)),
+        turn_(turn),
+        for_graph_(for_graph),
+        packs_(!fits(call_, *of_)) {}
 
   int begin() noexcept override {
     started_ = false;
@@ -51,7 +58,9 @@ class aside final : public stream::operation {
     if (s != status::ok) code = raise(call_, s);
     return true;
   }
-  void abandon() noexcept override { of_->lost.fetch_add(1, std::memory_order_release); }
+  void abandon() noexcept override {
+    if (!for_graph_) of_->lost.fetch_add(1, std::memory_order_release);
+  }
 
  private:
   status start() noexcept {
@@ -59,7 +68,8 @@ class aside final : public stream::operation {
     prepared_ = true;
     if (packs_) TELPHER_TRY(packed_.load());
     auto held = ticket::progress().lock();
-    TELPHER_TRY(of_->replay->start_on(call_.a.input, call_.a.output, stream_.get(), false));
+    TELPHER_TRY(of_->replay->start_on(call_.a.input, call_.a.output, stream_.get(),
+                                      for_graph_ ? starter::host_for_graph : starter::stream));
     return end_.record(stream_.get());
   }
 
@@ -75,6 +85,7 @@ class aside final : public stream::operation {
   repeated_call call_;
   std::shared_ptr<repeated> of_;
   std::uint32_t turn_;
+  bool for_graph_;
   bool packs_;
   bool prepared_ = false;
   bool started_ = false;
@@ -84,7 +95,7 @@ class aside final : public stream::operation {
 };
 
 /// With kernels that pack and unpack round it.
-status start_packed(repeated_call& c, repeated& of, device::stream s, bool captured) noexcept {
+status start_packed(repeated_call& c, repeated& of, device::stream s, starter by) noexcept {
   std::erase_if(of.packed, [](const auto& one) { return one->is_over(); });
   const auto own = memory::stream(c.a.where, memory::stream_role::kernel);
   TELPHER_TRY(own);
@@ -93,13 +104,17 @@ status start_packed(repeated_call& c, repeated& of, device::stream s, bool captu
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
-  auto& packed = *of.packed.back();
-  TELPHER_TRY(packed.make(c.a, *own, of.packed_memory));
-  of.packed_memory = packed.memory();
-  TELPHER_TRY(packed.pack(s));
-  TELPHER_TRY(of.replay->start_on(c.a.input, c.a.output, s, captured));
-  TELPHER_TRY(packed.unpack(s));
-  return captured ? status::ok : packed.mark_end(s);
+  const auto start = [&](coll::exchange::packed_copies& packed) noexcept {
+    TELPHER_TRY(packed.make(c.a, *own, of.packed_memory));
+    of.packed_memory = packed.memory();
+    TELPHER_TRY(packed.pack(s));
+    TELPHER_TRY(of.replay->start_on(c.a.input, c.a.output, s, by));
+    TELPHER_TRY(packed.unpack(s));
+    return by == starter::graph ? status::ok : packed.mark_end(s);
+  };
+  const status done = start(*of.packed.back());
+  if (failed(done)) of.packed.pop_back();  // else nobody would see its end
+  return done;
 }
 
 }  // namespace
@@ -108,15 +123,16 @@ status start_packed(repeated_call& c, repeated& of, device::stream s, bool captu
 bool start_replay(repeated_call& c, repeated& of, device::adopted_stream& s, int& code) noexcept {
   const memory::place& where = of.replay->where();
   const bool captured = s.is_captured();
+  const starter by = captured ? starter::graph : starter::stream;
   const bool same_stream = of.last_stream == c.native && !s.owner()->one_for_each_thread(c.native);
   const bool follows = captured || same_stream || of.are_over(of.turns);
   const bool on_device = s.get() && s.owner() == where.owner && s.device() == where.device;
-  of.last_stream = c.native;
+  if (!captured) of.last_stream = c.native;
   if (!same_stream) of.packed_memory.reset();
   if (!follows || !on_device || !fits(c, of)) return false;
   auto held = ticket::progress().lock();
-  const status done = c.a.gapped ? start_packed(c, of, *s.get(), captured)
-                                 : of.replay->start_on(c.a.input, c.a.output, *s.get(), captured);
+  const status done = c.a.gapped ? start_packed(c, of, *s.get(), by)
+                                 : of.replay->start_on(c.a.input, c.a.output, *s.get(), by);
   if (done == status::ok && !captured) ++of.turns;
   code = done == status::ok ? MPI_SUCCESS : raise(c, done);
   return true;
@@ -126,7 +142,7 @@ std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr
                                               device::adopted_stream& s) {
   const bool captured = s.is_captured();
   const std::uint32_t turn = captured ? of->turns : of->turns++;
-  return std::make_unique<aside>(std::move(c), std::move(of), turn);
+  return std::make_unique<aside>(std::move(c), std::move(of), turn, captured);
 }
 
 }  // namespace telpher::mpi

@@ -246,11 +246,28 @@ void first_ones(suite& s) {
   }
 }
 
-/// Two streams of one communicator: what is called first goes first, once kernels serve the calls.
-void in_two_streams(suite& s) {
+/// Replays of a graph in which one call of the kind is.
+void replay(suite& s, const collective& what, MPI_Comm comm, const test_stream& stream) {
+  constexpr int launches = 9;
+  const rounds_of one(s, what, 4096, 2);
+  one.run(s, 0, comm, stream);
+  graph g(stream);
+  one.fill(s, 1, stream);
+  what.call(one.input(1), one.output(1), one.words(), comm, stream);
+  one.keep(1, stream);
+  s.expect(g.end(), "a graph with a collective");
+  for (int launch = 0; launch < launches; ++launch) g.launch(stream);
+  stream.wait();
+  expect_right(s, one, 2);
+}
+
+/// Two streams of one communicator: what is called first goes first, once kernels serve the calls,
+/// also where a graph has made calls of the kind.
+void in_two_streams(suite& s, bool behind_a_graph) {
   constexpr int rounds = 40, ordered = 18;
   const own_comm comm(s);
   const test_stream streams[2];
+  if (behind_a_graph) replay(s, all[0], comm, streams[1]);
   const rounds_of a(s, all[0], 4096, rounds), b(s, all[0], 4096, rounds);
   for (int round = 0; round < rounds; ++round)
     for (int i = 0; i < 2; ++i) {
@@ -386,7 +403,9 @@ int main(int argc, char** argv) {
          {in_place_in::all_rounds, in_place_in::even_rounds, in_place_in::odd_rounds})
       s.run(all[i].name() + " in place at the root " + std::to_string(static_cast<int>(when)),
             [&] { in_place_at_root(s, all[i], when); });
-  if (by_devices()) s.run("in two streams", [&] { in_two_streams(s); });
+  if (by_devices()) s.run("in two streams", [&] { in_two_streams(s, false); });
+  if (by_devices() && graph_calls())
+    s.run("in two streams behind a graph", [&] { in_two_streams(s, true); });
   for (const collective& what : all)
     s.run(what.name() + " on other buffers", [&] { on_other_buffers(s, what); });
   if (graph_calls())

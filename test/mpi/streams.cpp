@@ -286,7 +286,12 @@ void mpix(suite& s, const char* type) {
     STREAM_CALL(MPIX_Irecv_enqueue)(in.data() + 3000, 3000, MPI_BYTE, peer, 2, comm, &r[0]);
     STREAM_CALL(MPIX_Isend_enqueue)(in.data(), 3000, MPI_BYTE, peer, 2, comm, &r[1]);
     STREAM_CALL(MPIX_Wait_enqueue)(&r[0], MPI_STATUS_IGNORE);
-    STREAM_CALL(MPIX_Waitall_enqueue)(1, &r[1], MPI_STATUSES_IGNORE);
+    s.expect_equal(STREAM_CALL(MPIX_Wait_enqueue)(&r[0], MPI_STATUS_IGNORE), MPI_SUCCESS,
+                   "a null request");
+    s.expect_equal(STREAM_CALL(MPIX_Waitall_enqueue)(2, r, MPI_STATUSES_IGNORE), MPI_SUCCESS,
+                   "a null request before another");
+    s.expect_equal(STREAM_CALL(MPIX_Waitall_enqueue)(0, r, MPI_STATUSES_IGNORE), MPI_SUCCESS,
+                   "no requests");
     mpix_large_counts(stream, out, in, peer, comm);
   }
   stream.set(out.data(), 2, 64);

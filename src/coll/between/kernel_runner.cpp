@@ -25,6 +25,7 @@ std::uint64_t address(const void* p) noexcept {
 
 kernel_runner::kernel_runner(room& r, call&& c, status mine) noexcept
     : running(r, std::move(c), {}, mine), number_(r.next_kernel_call()) {
+  begun_ = true;  // in the vote before it: a rank without messages would hear of no other
   keep(take_places());
 }
 
@@ -122,7 +123,6 @@ status kernel_runner::take(const kernel_plan::message& m) {
   }
   if (signalled_ < m.after && !failing()) return status::would_block;
   TELPHER_TRY(messages_.receive(place, true));
-  begun_ = true;
   if (failing()) return status::ok;
   const std::size_t host = room_.node().size();
   std::atomic_ref(room_.host_flags()[host])

@@ -220,6 +220,7 @@ status runner::take_step(const step& s) {
       const status came = room_.wait(s.peer);
       awaited_ = came == status::would_block ? s.peer : -1;
       if (came == status::would_block) return came;
+      begun_ = true;
       keep(came);
       return status::ok;
     }

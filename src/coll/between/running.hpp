@@ -76,7 +76,7 @@ class running : public ticket::worker {
   std::size_t next_ = 0;      // what the way walks through
   std::size_t expected_ = 0;  // up to here, if they are messages that come
   bool walked_ = false;       // to the end
-  bool begun_ = false;        // something has come from another rank
+  bool begun_ = false;        // another rank has begun the call
   bool lost_ = false;         // a peer is: nothing goes on but what runs on the device
 
  private:

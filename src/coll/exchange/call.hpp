@@ -170,8 +170,8 @@ class call final : public deferred_call {
   std::optional<execution> execution_;
   std::shared_ptr<packed_copies> packed_;  // on a stream of the execution's
   std::unique_ptr<kernel_replay> replay_;
-  int rooms_open_ = 0;  // so many ranks' rooms
-  std::uint64_t rooms_tried_ns_ = 0, rooms_changed_ns_ = 0, rooms_changes_ = 0;
+  int rooms_open_ = 0, buffers_open_ = 0;  // of so many ranks
+  std::uint64_t rooms_next_ns_ = 0, rooms_tried_ns_ = 0, rooms_changed_ns_ = 0, rooms_changes_ = 0;
 };
 
 }  // namespace telpher::coll::exchange

@@ -20,6 +20,7 @@ namespace {
 // long enough.
 constexpr std::uint64_t most_quiet_ns = 3'000'000'000;
 constexpr std::uint64_t most_wait_ns = 30'000'000'000;
+constexpr std::uint64_t retry_ns = 1'000'000;
 
 /// Whether each rank's result needs data of every rank. Then a rank that has ended the call knows
 /// that all have begun it.
@@ -56,8 +57,10 @@ call::then call::drop_replay() noexcept {
 }
 
 call::then call::open_rooms() noexcept {
+  if (now_ns() < rooms_next_ns_) return then::later;
   const std::uint64_t before = memory::held_streams::instance().changes();
   const status opened = open_further_rooms();
+  rooms_next_ns_ = now_ns() + retry_ns;
   if (opened != status::ok && may_open_later(before)) return then::later;
   return vote(opened == status::ok, &call::keep_replay, &call::drop_replay);
 }
@@ -75,13 +78,13 @@ bool call::may_open_later(std::uint64_t before) noexcept {
 
 // After a failure it goes on with the same rank.
 status call::open_further_rooms() noexcept {
-  for (int& r = rooms_open_; r < c_.ranks; ++r) {
+  const auto process = [this](int r) { return c_.world[static_cast<std::size_t>(r)]; };
+  for (int& r = rooms_open_; r < c_.ranks; ++r)
+    if (r != c_.rank) TELPHER_TRY(replay_->open_room(r, process(r), c_.protocol.line(r).workspace));
+  for (int& r = buffers_open_; chosen_.mapped && r < c_.ranks; ++r) {
     if (r == c_.rank) continue;
-    const int process = c_.world[static_cast<std::size_t>(r)];
-    TELPHER_TRY(replay_->open_room(r, process, c_.protocol.line(r).workspace));
-    if (!chosen_.mapped) continue;
     const description& d = c_.protocol.description_of(r);
-    TELPHER_TRY(replay_->open_buffers(r, process, d.has_input ? &d.input : nullptr,
+    TELPHER_TRY(replay_->open_buffers(r, process(r), d.has_input ? &d.input : nullptr,
                                       d.has_output ? &d.output : nullptr));
   }
   replay_->own_buffers(arguments_.input, arguments_.output);

@@ -13,7 +13,7 @@ namespace telpher::coll::exchange {
 namespace {
 
 constexpr std::size_t line = 256;  // what parts of the room are aligned to
-constexpr std::size_t stop_at = kernel::exchange::most_blocks * sizeof(std::uint64_t);
+constexpr std::size_t stop_at = kernel::exchange::most_blocks * 2 * sizeof(std::uint64_t);
 constexpr std::size_t flags_at = stop_at + line;
 constexpr std::size_t space_at =
     flags_at + kernel::exchange::most_blocks * kernel::exchange::most_ranks * sizeof(std::uint64_t);
@@ -85,7 +85,7 @@ status kernel_replay::open_buffers(int rank, int process, const path::exported_m
                                    const path::exported_memory* output) noexcept {
   spaces& s = map_[static_cast<std::size_t>(rank)];
   const auto place = [&](const path::exported_memory* there, std::uint64_t& at) {
-    if (!there) return status::ok;
+    if (!there || at != 0) return status::ok;
     const auto opened = open(process, *there);
     if (opened) at = reinterpret_cast<std::uintptr_t>(*opened);
     return opened.error();
@@ -144,7 +144,9 @@ status kernel_replay::compile() noexcept {
   return status::ok;
 }
 
-status kernel_replay::start(device::stream s, bool captured) noexcept {
+status kernel_replay::start(device::stream s, starter by) noexcept {
+  const bool captured = by == starter::graph;
+  parameters_.of_graph = by != starter::stream;
   const int blocks = blocks_of(terms_.chosen);
   const auto waiters = static_cast<std::size_t>(blocks);
   if (packs_) TELPHER_TRY(packs_->pack(s));
@@ -160,20 +162,21 @@ status kernel_replay::start(device::stream s, bool captured) noexcept {
 }
 
 status kernel_replay::start_on(const void* input, void* output, device::stream s,
-                               bool captured) noexcept {
+                               starter by) noexcept {
   const spaces& own = map_[static_cast<std::size_t>(terms_.rank)];
   if (own.input != reinterpret_cast<std::uintptr_t>(input) ||
       own.output != reinterpret_cast<std::uintptr_t>(output)) {
     own_buffers(input, output);
     TELPHER_TRY(compile_programs());
   }
-  return start(s, captured);
+  return start(s, by);
 }
 
 std::uint32_t kernel_replay::ended() const noexcept {
   const auto of_block = [this](int b) {
     const std::atomic_ref word(*room_->ended(first_waiter_ + static_cast<std::size_t>(b)));
-    return static_cast<std::uint32_t>(word.load(std::memory_order_acquire));
+    const std::uint64_t calls = word.load(std::memory_order_acquire);
+    return static_cast<std::uint32_t>(calls - (calls >> 32));
   };
   std::uint32_t least = of_block(0);
   for (int b = 1; b < blocks_of(terms_.chosen); ++b)

@@ -3,7 +3,7 @@
 // again and again without the host (kernel/exchange.hpp, Replays). How its ranks agree:
 // call_replay.cpp. It has a room of its own, which peers map, because the host does not know when
 // peers' kernels use it; and it keeps the peers' buffers mapped. What lies in the room:
-//   calls    one 64-bit number a block
+//   calls    two 64-bit numbers a block
 //   stop     the word that would end a wait: always 0
 //   flags    [block][rank] 64-bit words that peers' kernels signal with
 //   space    the schedule's scratch space; or packed memory, twice
@@ -46,7 +46,8 @@ class kernel_replay {
   const path::exported_memory& room() const noexcept { return room_->exported(); }
   /// `process`: the peer's world rank.
   status open_room(int rank, int process, const path::exported_memory& there) noexcept;
-  /// Buffers of a peer, null where it has none, and the own ones.
+  /// Buffers of a peer, null where it has none, and the own ones. After a failure it may be called
+  /// again: what is open stays so.
   status open_buffers(int rank, int process, const path::exported_memory* input,
                       const path::exported_memory* output) noexcept;
   void own_buffers(const void* input, void* output) noexcept;
@@ -57,13 +58,15 @@ class kernel_replay {
 
   /// The device of the program's memory, and of the streams that may start it.
   const memory::place& where() const noexcept { return terms_.where; }
-  /// Starts it in a stream of the program's, which goes on when it is complete. `captured`: a graph
-  /// takes the stream's work.
-  status start(device::stream s, bool captured) noexcept;
+  /// Who starts it: a stream of the program's, a graph that takes the stream's work, or the host
+  /// whenever a graph has come there.
+  enum class starter { stream, graph, host_for_graph };
+  /// Starts it in a stream, which goes on when it is complete.
+  status start(device::stream s, starter by) noexcept;
   /// Starts it on these buffers, which later starts use too. Only if it was matched for any
   /// buffers.
-  status start_on(const void* input, void* output, device::stream s, bool captured) noexcept;
-  /// How many starts are over, modulo 2^32; each replay of a graph is one.
+  status start_on(const void* input, void* output, device::stream s, starter by) noexcept;
+  /// How many starts that were no graph's are over, modulo 2^32.
   std::uint32_t ended() const noexcept;
 
   /// The room, if peers may still signal there when the last call has ended at this rank; or null.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that wait for the device, and the mappings that they shall close, while streams hold
 // operations (memory/held_streams.hpp, memory/imported.cpp).
+#include <memory>
 #include <thread>
 
 #include "check_log.hpp"
@@ -51,6 +52,18 @@ TEST_CASE(calls_are_made_by_threads_of_the_program_while_no_stream_is_held) {
   CHECK_EQ(made, 2);
   CHECK(streams.changes() > ended);
   CHECK(!streams.has_calls() && !streams.any_put_off());
+}
+
+// As the buffers of a call that is put off: freed into a full pool, they put off another call.
+TEST_CASE(what_a_call_owns_may_put_off_another_call) {
+  auto& streams = held_streams::instance();
+  int made = 0;
+  const auto free = [&](int*) { streams.call_when_free([&] { ++made; }); };
+  streams.begin();
+  streams.call_when_free([&made, owned = std::shared_ptr<int>(&made, free)] { ++made; });
+  streams.end();
+  streams.make_calls();
+  CHECK_EQ(made, 2);
 }
 
 TEST_CASE(what_cannot_be_closed_now_is_closed_later) {
