@@ -56,7 +56,14 @@ void forget_site(site& s) noexcept {
 
 namespace {
 
-constexpr std::size_t most_prepared = 64;  // each takes a communicator of the host MPI
+constexpr std::ptrdiff_t most_prepared = 64;  // each takes a communicator of the host MPI
+
+/// Persistent collectives have a limit of their own.
+bool has_place() noexcept {
+  std::lock_guard lock(guard);
+  return std::ranges::count(*sites, false, [](const auto& one) { return one->channel; }) <=
+         most_prepared;
+}
 
 /// The same answer at all ranks.
 bool crosses_nodes(MPI_Comm comm) noexcept {
@@ -81,7 +88,7 @@ void begin_room(site& s) noexcept {
 void prepare(MPI_Comm comm) noexcept {
   if (!ticket::job().all_devices || !any_worthwhile() || !crosses_nodes(comm)) return;
   site* s = nullptr;
-  const bool ready = has_memory_for([&] { s = &site_of(comm); }) && sites->size() <= most_prepared;
+  const bool ready = has_memory_for([&] { s = &site_of(comm); }) && has_place();
   if (all_say(comm, ready)) begin_room(*s);
   if (s && !s->room) forget_site(*s);
 }
