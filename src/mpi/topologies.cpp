@@ -10,8 +10,8 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/between/votes.hpp"
-#include "coll/order/order.hpp"
 #include "host_mpi/intracomm.hpp"
+#include "mpi/order/order.hpp"
 #include "ticket/peers.hpp"
 
 namespace telpher::mpi::topologies {
@@ -19,7 +19,6 @@ namespace {
 
 using coll::between::all_say;
 using coll::between::has_memory_for;
-namespace order = coll::order;
 
 // A graph is gathered at every rank: up to so many ranks, and so many edges.
 constexpr int most_gathered_ranks = 4096;

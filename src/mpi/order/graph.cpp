@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
-#include "coll/order/order.hpp"
+#include "mpi/order/order.hpp"
 
-namespace telpher::coll::order {
+namespace telpher::mpi::order {
 namespace {
 
 constexpr int nowhere = -1;
@@ -189,4 +189,4 @@ std::vector<int> places(const nodes& of_vertex, const nodes& of_rank) {
   return place;
 }
 
-}  // namespace telpher::coll::order
+}  // namespace telpher::mpi::order

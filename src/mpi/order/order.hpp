@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace telpher::coll::order {
+namespace telpher::mpi::order {
 
 struct edge {
   int to;
@@ -35,4 +35,4 @@ nodes parts(const graph& g, const nodes& of_rank);
 /// The vertex whose place each rank takes. A rank whose vertex stays on its node keeps it.
 std::vector<int> places(const nodes& of_vertex, const nodes& of_rank);
 
-}  // namespace telpher::coll::order
+}  // namespace telpher::mpi::order

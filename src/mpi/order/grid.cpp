@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "coll/order/order.hpp"
+#include "mpi/order/order.hpp"
 
-namespace telpher::coll::order {
+namespace telpher::mpi::order {
 namespace {
 
 std::vector<int> coordinates_of(int vertex, const std::vector<int>& dims) {
@@ -117,4 +117,4 @@ nodes blocks(const std::vector<int>& dims, const std::vector<int>& periods, cons
   return made;
 }
 
-}  // namespace telpher::coll::order
+}  // namespace telpher::mpi::order

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders of ranks in topologies: blocks of grids, parts of graphs, and the cut, which is counted
 // again by brute force.
-#include "coll/order/order.hpp"
+#include "mpi/order/order.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include "check.hpp"
 
-using namespace telpher::coll;
+using namespace telpher::mpi;
 
 namespace {
 
