@@ -29,11 +29,12 @@ MAY_INCLUDE = {
     "codec": "base kernel device memory",
     "path": "base kernel device memory net host_mpi datatype codec",
     "ticket": "base kernel device memory net host_mpi datatype codec path",
-    "coll": "base kernel device memory host_mpi datatype codec path ticket",
-    "rma": "base kernel device memory host_mpi datatype path ticket coll stream api",
+    "staging": "base device memory host_mpi datatype path ticket",
+    "coll": "base kernel device memory host_mpi datatype codec path ticket staging",
+    "rma": "base kernel device memory host_mpi datatype path ticket staging coll stream api",
     "stream": "base kernel device memory host_mpi",
     "api": "base kernel device memory",
-    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll rma stream api",
+    "mpi": "base kernel device memory host_mpi datatype codec path ticket staging coll rma stream api",
 }
 MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/",
                       "tools/rank.cpp", "include/telpher/stream.h", "include/telpher/window.h")

@@ -50,7 +50,7 @@ bool is_to_be_staged(const std::string& name) noexcept {
 
 std::uint64_t bytes_of(const plan& p) noexcept {
   std::uint64_t sum = 0;
-  for (const segment& s : p.segments)
+  for (const staging::segment& s : p.segments)
     if (const auto l = datatype::layout_of(s.type))
       sum += (*l)->size * static_cast<std::uint64_t>(s.count);
   return sum;

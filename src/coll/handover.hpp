@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a host MPI that takes device memory gets the buffers of a collective as they are, or
-// images of them in host memory (host_images.hpp). Only of collectives that move data: the last
-// bits of a sum may depend on the way, and must not depend on times. Each rank chooses for itself,
-// because all of them call the host MPI either way. Blocking calls of an operation and size class
-// go both ways in turn at first, then the faster one (path/measured_choice.hpp). Others go as the
-// blocking ones were seen to be faster; until that is known they get images.
+// images of them in host memory (staging/host_images.hpp). Only of collectives that move data: the
+// last bits of a sum may depend on the way, and must not depend on times. Each rank chooses for
+// itself, because all of them call the host MPI either way. Blocking calls of an operation and size
+// class go both ways in turn at first, then the faster one (path/measured_choice.hpp). Others go as
+// the blocking ones were seen to be faster; until that is known they get images.
 #pragma once
 
 #include <cstdint>

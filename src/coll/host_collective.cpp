@@ -45,7 +45,7 @@ bool host_collective::hands_over(const void* buffer, const plan& p) noexcept {
 }
 
 void* host_collective::image_of(void* buffer, const plan& p) {
-  auto work = work_ ? std::move(work_) : std::make_unique<host_images>();
+  auto work = work_ ? std::move(work_) : std::make_unique<staging::host_images>();
   const auto image = work->add(buffer, p);
   if (!work->empty()) work_ = std::move(work);
   if (image) return *image;
@@ -73,7 +73,7 @@ int host_collective::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
   if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
     return copy_out();
-  attach(call_, group_.comm(), request, std::move(work_), false);
+  staging::attach(call_, group_.comm(), request, std::move(work_), false);
   return MPI_SUCCESS;
 }
 

@@ -13,7 +13,6 @@
 #include "base/trace.hpp"
 #include "coll/handover.hpp"
 #include "coll/regions.hpp"
-#include "coll/host_images.hpp"
 #include "coll/stopwatch.hpp"
 #include "memory/memory.hpp"
 #include "host_mpi/asserted.hpp"
@@ -91,7 +90,7 @@ class host_collective {
       return f();
     if (failed(failure_)) return fail(failure_);
     const int code = f();
-    if (code == MPI_SUCCESS) attach(call_, group_.comm(), request, std::move(work_), true);
+    if (code == MPI_SUCCESS) staging::attach(call_, group_.comm(), request, std::move(work_), true);
     return code;
   }
 
@@ -148,7 +147,7 @@ class host_collective {
   status failure_ = status::ok;
   stopwatch time_;
   std::optional<handover> handover_;  // from the first buffer on that is device memory
-  std::unique_ptr<host_images> work_;
+  std::unique_ptr<staging::host_images> work_;
 };
 
 }  // namespace telpher::coll

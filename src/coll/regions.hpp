@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "host_mpi/host_mpi.hpp"
+#include "staging/host_images.hpp"
 
 namespace telpher::coll {
+
+using staging::plan;
 
 /// What a region may ask about the communicator; each question is a call of the host MPI.
 class group {
@@ -52,28 +54,11 @@ class rank_count {
   MPI_Count value_ = 0;
 };
 
-struct segment {
-  std::int64_t displacement;  // bytes from the buffer address
-  MPI_Count count;
-  MPI_Datatype type;
-};
-
-/// A region, evaluated. The flags say which way bytes move and start as the kind of argument
-/// (input, output, both) implies.
-struct plan {
-  std::vector<segment> segments;
-  bool copy_in = false;
-  bool copy_out = false;
-
-  void add(std::int64_t displacement, MPI_Count count, MPI_Datatype type) {
-    if (count > 0) segments.push_back({displacement, count, type});
-  }
-  /// Where some neighbours may be MPI_PROC_NULL their blocks of an output keep what they hold.
-  void expect_blocks_from(rank_count ranks, const group& g) {
-    if (copy_out && ranks.asked() == rank_count::question::in_degree && g.is_cartesian())
-      copy_in = true;
-  }
-};
+/// Where some neighbours may be MPI_PROC_NULL their blocks of an output keep what they hold.
+inline void expect_blocks_from(rank_count ranks, const group& g, plan& p) {
+  if (p.copy_out && ranks.asked() == rank_count::question::in_degree && g.is_cartesian())
+    p.copy_in = true;
+}
 
 std::int64_t extent_of(MPI_Datatype type) noexcept;
 
@@ -88,7 +73,7 @@ struct uniform {
 
   void evaluate(const group& g, plan& p) const {
     p.add(0, count * multiple.in(g), type);
-    p.expect_blocks_from(multiple, g);
+    expect_blocks_from(multiple, g, p);
   }
 };
 
@@ -113,7 +98,7 @@ struct ragged {
     const std::int64_t unit = n && !types ? extent_of(type) : 1;
     for (std::size_t i = 0; i < n; ++i)
       p.add(displacements[i] * unit, counts[i], types ? types[i] : type);
-    p.expect_blocks_from(ranks, g);
+    expect_blocks_from(ranks, g, p);
   }
 };
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/lasting.hpp"
-#include "coll/pending.hpp"
-#include "coll/host_images.hpp"
+#include "staging/pending.hpp"
+#include "staging/host_images.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
 #include "memory/memory.hpp"
@@ -31,7 +31,7 @@ std::uint64_t bytes_of(const datatype::layout& l, MPI_Count count) noexcept {
 // --- an image of the whole buffer ---
 
 // A request's image must outlive the call, so it is on the heap.
-class image final : public coll::pending {
+class image final : public staging::pending {
  public:
   /// The image of `a`, filled if `a` writes. `keeps`: filled for a read as well, so that what the
   /// file does not fill is written back as it was.
@@ -65,7 +65,7 @@ class image final : public coll::pending {
         count_(a.count) {}
 
   status prepare(const access& a, bool keeps) noexcept {
-    coll::plan p{.segments = {}, .copy_in = true, .copy_out = reads_};
+    staging::plan p{.segments = {}, .copy_in = true, .copy_out = reads_};
     try {
       p.add(0, a.count, a.type);
     } catch (const std::bad_alloc&) {
@@ -90,7 +90,7 @@ class image final : public coll::pending {
     return status::ok;
   }
 
-  coll::host_images images_;
+  staging::host_images images_;
   MPI_File file_;
   bool reads_;
   MPI_Count count_;
@@ -163,7 +163,7 @@ int access::start(MPI_Request* request, const host_start& f) const noexcept {
   if (!made) return fail(made.error());
   path::count(path::kind::file, (*made)->bytes());
   if (const int code = f((*made)->data()); code != MPI_SUCCESS) return code;
-  coll::attach(call, MPI_COMM_SELF, request, std::move(*made), false);
+  staging::attach(call, MPI_COMM_SELF, request, std::move(*made), false);
   return MPI_SUCCESS;
 }
 

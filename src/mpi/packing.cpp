@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "coll/host_images.hpp"
+#include "staging/host_images.hpp"
 #include "datatype/external.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
@@ -101,16 +101,16 @@ MPI_Count external_bytes(const packing& p, const char* datarep) noexcept {
 }
 
 // `is_kept`: what the host MPI does not write stays.
-result<void*> stand_in(coll::host_images& images, const void* buffer, const coll::segment& part,
-                       bool is_written, bool is_kept) {
-  coll::plan plan{.segments = {part}, .copy_in = is_kept || !is_written, .copy_out = is_written};
+result<void*> stand_in(staging::host_images& images, const void* buffer,
+                       const staging::segment& part, bool is_written, bool is_kept) {
+  staging::plan plan{.segments = {part}, .copy_in = is_kept || !is_written, .copy_out = is_written};
   return images.add(const_cast<void*>(buffer), plan);
 }
 
 status stage_and_call(const packing& p, MPI_Count position, MPI_Count bytes,
                       const host_packing& host, int& code) {
   const bool packs = p.to == packing::direction::pack;
-  coll::host_images images(path::kind::none);
+  staging::host_images images(path::kind::none);
   const auto typed = stand_in(images, p.typed, {0, p.count, p.type}, !packs, false);
   TELPHER_TRY(typed);
   // Open MPI 5.0.11's MPI_Pack_external writes 4 bytes of a long, its MPI_Pack_external_size

@@ -149,7 +149,7 @@ int make_outside(const init_args& a, bool sends, MPI_Request* request) noexcept 
                  : pmpi::Precv_init(image, a.partitions, bytes, MPI_BYTE, a.peer, a.tag, a.comm,
                                     a.info, request);
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
-  if (rc == MPI_SUCCESS) coll::attach(a.call, a.comm, request, std::move(made), true);
+  if (rc == MPI_SUCCESS) staging::attach(a.call, a.comm, request, std::move(made), true);
   return rc;
 } catch (const std::bad_alloc&) {
   return fail(a, status::out_of_memory);

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "coll/pending.hpp"
+#include "staging/pending.hpp"
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
 #include "mpi/partitioned.hpp"
@@ -17,7 +17,7 @@
 
 namespace telpher::partitioned {
 
-class outside_end final : public coll::pending {
+class outside_end final : public staging::pending {
  public:
   outside_end(const init_args& a, bool sends, const datatype::layout& l, const memory::place& where)
       : errors_(a.comm), args_(a), sends_(sends), layout_(&l), where_(where) {}

@@ -234,7 +234,7 @@ bool collective_request::abandon() noexcept {
 
 }  // namespace telpher::mpi
 
-namespace telpher::coll {
+namespace telpher::staging {
 
 void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_ptr<pending> work,
             bool persistent) noexcept {
@@ -247,4 +247,4 @@ void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_p
                                                        persistent));
 }
 
-}  // namespace telpher::coll
+}  // namespace telpher::staging

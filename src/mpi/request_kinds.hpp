@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/recycled.hpp"
-#include "coll/pending.hpp"
+#include "staging/pending.hpp"
 #include "mpi/request_object.hpp"
 #include "mpi/pt2pt.hpp"
 #include "ticket/receives.hpp"
@@ -191,7 +191,7 @@ class persistent_request final : public request_object {
 class collective_request final : public request_object {
  public:
   collective_request(const char* call, MPI_Comm comm, MPI_Request native, MPI_Request place,
-                     std::unique_ptr<coll::pending> work, bool persistent) noexcept
+                     std::unique_ptr<staging::pending> work, bool persistent) noexcept
       : call_(call),
         errors_(comm),
         native_(native),
@@ -212,14 +212,14 @@ class collective_request final : public request_object {
   void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
   bool persistent() const noexcept override { return persistent_; }
   bool active() const noexcept override { return !persistent_ || started_; }
-  coll::pending& work() const noexcept { return *work_; }
+  staging::pending& work() const noexcept { return *work_; }
 
  private:
   const char* call_;
   host_mpi::kept_comm errors_;
   MPI_Request native_;
   MPI_Request place_;
-  std::unique_ptr<coll::pending> work_;
+  std::unique_ptr<staging::pending> work_;
   bool persistent_;
   bool started_ = false;
   bool done_ = false;

@@ -22,17 +22,17 @@ bool on_device(const buffer& b) noexcept {
 }
 
 // The host memory that stands for the buffer; filled if the operation reads the buffer.
-status stand_in(coll::host_images& images, const buffer& b, bool reads, void*& out) {
+status stand_in(staging::host_images& images, const buffer& b, bool reads, void*& out) {
   out = const_cast<void*>(b.address);
   if (!on_device(b)) return status::ok;
-  coll::plan p{.segments = {{0, b.count, b.type}}, .copy_in = reads, .copy_out = !reads};
+  staging::plan p{.segments = {{0, b.count, b.type}}, .copy_in = reads, .copy_out = !reads};
   const auto made = images.add(out, p);
   TELPHER_TRY(made);
   out = *made;
   return status::ok;
 }
 
-class request_work final : public coll::pending {
+class request_work final : public staging::pending {
  public:
   explicit request_work(std::shared_ptr<staged_operation> op) noexcept : op_(std::move(op)) {}
   // Without a request it is the window's, which tells of errors where it is synchronised.
@@ -68,7 +68,7 @@ int stage(const access& a, MPI_Aint displacement, const host_access& host) {
     int complete = 0;
     if (host_mpi::look_at(*a.request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
       return (s = op->finish()) == status::ok ? MPI_SUCCESS : fail(a, s);
-    coll::attach(a.call, MPI_COMM_SELF, a.request, std::move(work), false);
+    staging::attach(a.call, MPI_COMM_SELF, a.request, std::move(work), false);
   }
   const std::lock_guard lock(w.guard);
   // A program may complete operations by their requests alone, and never synchronise.

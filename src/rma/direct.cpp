@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "coll/pending.hpp"
+#include "staging/pending.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
 #include "rma/carry_out.hpp"
@@ -91,7 +91,7 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
 }
 
 // A request form's copy that is under way.
-class copy_request final : public coll::pending {
+class copy_request final : public staging::pending {
  public:
   explicit copy_request(const access& a, const window& w)
       : win_(a.win), target_(a.rank), copies_(w.copies) {}
@@ -144,7 +144,7 @@ status start_copy(const access& a, window& w, const elements& from, const elemen
   code = end(a);
   if (!request || code != MPI_SUCCESS) return status::ok;
   request->numbered(*number);
-  coll::attach(a.call, MPI_COMM_SELF, a.request, std::move(request), false);
+  staging::attach(a.call, MPI_COMM_SELF, a.request, std::move(request), false);
   return status::ok;
 }
 

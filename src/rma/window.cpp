@@ -20,7 +20,7 @@ status staged_operation::finish() noexcept {
   const std::lock_guard lock(guard_);
   if (finished()) return status::ok;
   const status s = images.copy_out();
-  images = coll::host_images(path::kind::none);
+  images = staging::host_images(path::kind::none);
   finished_.store(true, std::memory_order_release);
   return s;
 }

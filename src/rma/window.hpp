@@ -31,7 +31,7 @@
 #include <mutex>
 #include <vector>
 
-#include "coll/host_images.hpp"
+#include "staging/host_images.hpp"
 #include "datatype/move.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/imported.hpp"
@@ -86,7 +86,7 @@ struct kernel_view {
 class staged_operation {
  public:
   explicit staged_operation(int target_) noexcept : target(target_) {}
-  coll::host_images images{path::kind::none};
+  staging::host_images images{path::kind::none};
   const int target;
   std::uint64_t number = 0;  // in the order of the calls on its window
   /// The host MPI has completed the operation. Where another thread finishes it, waits for that.

@@ -10,17 +10,17 @@
 #include "one_rank.hpp"
 
 namespace {
-std::unique_ptr<telpher::coll::pending> attached;
+std::unique_ptr<telpher::staging::pending> attached;
 bool attached_persistent = false;
 }  // namespace
 
-namespace telpher::coll {
+namespace telpher::staging {
 void attach(const char*, MPI_Comm, MPI_Request*, std::unique_ptr<pending> work,
             bool persistent) noexcept {
   attached = std::move(work);
   attached_persistent = persistent;
 }
-}  // namespace telpher::coll
+}  // namespace telpher::staging
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seam between non-blocking or persistent collectives that are staged and the wrappers that
+// The seam between non-blocking or persistent calls that are staged and the wrappers that
 // complete requests: work that must run when a native request starts or completes. Kept by
 // mpi/requests.cpp beside the request's record.
 #pragma once
@@ -10,7 +10,7 @@
 #include "host_mpi/error.hpp"
 #include "host_mpi/host_mpi.hpp"
 
-namespace telpher::coll {
+namespace telpher::staging {
 
 class pending {
  public:
@@ -39,4 +39,4 @@ class pending {
 void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_ptr<pending> work,
             bool persistent) noexcept;
 
-}  // namespace telpher::coll
+}  // namespace telpher::staging

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host images of a collective's device buffers, and the copies between the two. An image has
+// The host images of a call's device buffers, and the copies between the two. An image has
 // the layout of the buffer, so that the host MPI runs the program's own call on it. Bytes that no
 // element covers are neither read from the device nor written to it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "coll/pending.hpp"
-#include "coll/regions.hpp"
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
 #include "path/path.hpp"
+#include "staging/pending.hpp"
 
-namespace telpher::coll {
+namespace telpher::staging {
+
+struct segment {
+  std::int64_t displacement;  // bytes from the buffer address
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+/// The parts of a buffer that a call reads or writes, and which way their bytes move.
+struct plan {
+  std::vector<segment> segments;
+  bool copy_in = false;
+  bool copy_out = false;
+
+  void add(std::int64_t displacement, MPI_Count count, MPI_Datatype type) {
+    if (count > 0) segments.push_back({displacement, count, type});
+  }
+};
 
 class host_images final : public pending {
  public:
@@ -89,4 +106,4 @@ class host_images final : public pending {
   std::vector<image> images_;
 };
 
-}  // namespace telpher::coll
+}  // namespace telpher::staging

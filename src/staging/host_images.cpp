@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/host_images.hpp"
+#include "staging/host_images.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "path/table.hpp"
 #include "ticket/progress.hpp"
 
-namespace telpher::coll {
+namespace telpher::staging {
 namespace {
 
 // Up to so many blocks in all are copied one by one; more are packed by a kernel.
@@ -270,4 +270,4 @@ status host_images::copy_out() noexcept {
   return copy_images(false);
 }
 
-}  // namespace telpher::coll
+}  // namespace telpher::staging
