@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "coll/algorithms/catalogue.hpp"
+#include "schedules/flat_ring.hpp"
 #include "schedules/samples.hpp"
 #include "schedules/simulate.hpp"
 #include "schedules/verify.hpp"
@@ -182,7 +182,7 @@ int verify_all(const options& all) {
   std::vector<std::string> objects;
   int passed = 0;
   int failed = 0;
-  for (const algorithm& a : algorithms()) {
+  for (const algorithm& a : with_flat_ring()) {
     if (!wanted(all, a)) continue;
     int tried = 0;
     std::string mistake;
@@ -294,7 +294,7 @@ int simulate_all(const options& all) {
                 "bytes", "ratio", "us", "alg_gbps", "bus_gbps");
   for (const std::uint64_t ranks : numbers(value(all, "--ranks", "8"), true))
     for (const std::uint64_t bytes : numbers(value(all, "--bytes", "4k-256m"), true))
-      for (const algorithm& a : algorithms()) {
+      for (const algorithm& a : with_flat_ring()) {
         if (a.what != what || !wanted(all, a)) continue;
         const problem p = make_problem(what, static_cast<std::int32_t>(ranks), bytes, m);
         if (!allows(a, p)) continue;

@@ -109,16 +109,6 @@ class frame {
 
 }  // namespace
 
-void receive_and_add(builder& b, const rail& own, std::int32_t peer, piece at, const portion& x) {
-  const span mine = b.scratch(at);
-  const span landing = b.scratch(x.landing(at));
-  b.receive(own.at(peer), landing);
-  if (own.node < peer)
-    b.reduce(mine, {mine, landing});
-  else
-    b.reduce(mine, {landing, mine});
-}
-
 schedule make_two_level(const problem& p, std::int32_t rank, const second_level& among) {
   return frame(p, rank, among)();
 }

@@ -34,16 +34,6 @@ struct second_level {
 
 schedule make_two_level(const problem& p, std::int32_t rank, const second_level& among);
 
-/// How often one doubles to come to so many nodes, or to more.
-inline std::int32_t doublings(std::int32_t nodes) {
-  std::int32_t n = 0;
-  while ((1 << n) < nodes) ++n;
-  return n;
-}
-
-/// Receives a leader's message for that piece of the portion and adds it, in node order.
-void receive_and_add(builder& b, const rail& own, std::int32_t peer, piece at, const portion& x);
-
 /// `room` of algorithms that receive a piece of the portion at a time.
 inline std::uint64_t room_for_one(std::int32_t, std::uint64_t largest, std::uint64_t) {
   return largest;

@@ -221,7 +221,7 @@ TEST_CASE(a_lost_signal) {
   expect_refused(dropping(step_kind::signal));
 }
 TEST_CASE(a_lost_wait_and_its_signal) {
-  expect_refused(drop_pair, {.needless_between_nodes = 46});
+  expect_refused(drop_pair, {.needless_between_nodes = 54});
 }
 TEST_CASE(a_lost_copy) {
   expect_refused(dropping(step_kind::copy), {.needless_between_nodes = 3});

@@ -174,7 +174,7 @@ TEST_CASE(rows_without_meaning_are_refused) {
   CHECK(why.find("allsum") != std::string::npos);
   CHECK(!taken({{"allreduce", 1, 2, "pull", "packed"}}));
   CHECK(!taken({{"allreduce", 1, 2, "push", "quick"}}));
-  CHECK(!taken({{"allreduce", 1, 2, "ring", "exchange"}}));  // between nodes
+  CHECK(!taken({{"allreduce", 1, 2, "two_level_ring", "exchange"}}));  // between nodes
   CHECK(!taken({{"allreduce", 1, 2, "push", "vendor"}}));
   CHECK(taken({{"allreduce", 1, 2, "library", "vendor"}}));
 }
