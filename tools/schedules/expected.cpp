@@ -96,7 +96,6 @@ std::uint64_t input_extent(const problem& p, std::int32_t rank) {
       return rank == p.root ? p.count : 0;
     case operation::scatter:
     case operation::scatterv:
-    case operation::barrier:
       return 0;
     case operation::gather:
     case operation::gatherv:

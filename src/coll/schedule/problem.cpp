@@ -10,7 +10,7 @@ namespace telpher::coll {
 namespace {
 
 enum class root : std::uint8_t { none, from, to };
-enum class parts : std::uint8_t { none, one, each };
+enum class parts : std::uint8_t { one, each };
 
 struct operation_row {
   const char* name;
@@ -137,7 +137,7 @@ std::uint64_t aligned(const problem& p, std::uint64_t n) noexcept {
 }
 
 std::uint64_t largest_block(const problem& p) noexcept {
-  if (!is_v_form(p.what)) return row_of(p.what).input == parts::none ? 0 : p.count;
+  if (!is_v_form(p.what)) return p.count;
   const auto largest = std::max_element(p.counts.begin(), p.counts.end());
   return largest == p.counts.end() ? 0 : *largest;
 }

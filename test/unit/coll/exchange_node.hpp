@@ -193,7 +193,7 @@ inline int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped
   int wrong = 0;
   for (int round = 0; round < 2; ++round)
     for (const algorithm& a : algorithms()) {
-      if (is_v_form(a.what) || a.what == operation::barrier) continue;
+      if (is_v_form(a.what)) continue;
       if (a.restrictions & restriction::between_nodes) continue;
       if (packed && !(a.restrictions & restriction::packed)) continue;
       if (in_place && a.what == operation::bcast) continue;

@@ -136,7 +136,7 @@ TEST_CASE(one_shot_is_for_small_and_two_shot_for_large) {
 
 TEST_CASE(schedules_that_do_not_end_are_said_so) {
   const machine m = parsed(round_numbers);
-  const problem p = on_nodes(operation::barrier, 2, 4, 0);
+  const problem p = on_nodes(operation::allreduce, 2, 4, 0);
   const auto waits_in_vain = [](const problem&, std::int32_t rank) {
     schedule s;
     s.rank = rank;
