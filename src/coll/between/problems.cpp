@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "coll/between/votes.hpp"
 #include "coll/exchange/call_problem.hpp"
+#include "coll/exchange/launch.hpp"
 #include "path/compression.hpp"
 
 namespace telpher::coll::between {
@@ -52,7 +54,27 @@ void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
   for (std::size_t r = 0; r < n; ++r) p.counts[r * n + own] = a.output_counts[r] / all.grain;
 }
 
+status take(exchange::packed_copies& c, exchange::arguments& a) noexcept {
+  if (a.scattered || !a.where.on_device()) return c.make_on_host(a);
+  const auto context = exchange::launch_context::common(a.where);
+  TELPHER_TRY(context);
+  return c.make(a, context->stream());
+}
+
 }  // namespace
+
+copies pack(exchange::arguments& a) noexcept {
+  if (!a.possible || !a.gapped) return nullptr;
+  copies made;
+  status s = status::out_of_memory;
+  static_cast<void>(has_memory_for([&] {
+    made = std::make_shared<exchange::packed_copies>();
+    s = take(*made, a);
+  }));
+  a.possible = s == status::ok;
+  a.gapped.reset();
+  return a.possible ? made : nullptr;
+}
 
 bool can_take_part(const exchange::arguments& a) noexcept {
   return a.possible && exchange::has_sound_buffers(a) && !a.gaps && own_block_fits(a);

@@ -5,9 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "coll/between/shape.hpp"
-#include "coll/exchange/arguments.hpp"
+#include "coll/exchange/packed_copies.hpp"
 #include "codec/plan.hpp"
 
 namespace telpher::coll::between {
@@ -37,6 +38,14 @@ struct terms {
 /// Whether a schedule can use this rank's buffers as they lie, or, of a call that was read with
 /// gaps, packed copies of them.
 bool can_take_part(const exchange::arguments& a) noexcept;
+
+/// Packed copies of the buffers that have gaps at this rank. Null: none are needed.
+using copies = std::shared_ptr<exchange::packed_copies>;
+
+/// Makes `a` the same call on packed copies, if it has gaps. Ranks do so before they vote: without
+/// memory for the copies the call is not possible. The runner packs before its first step and
+/// unpacks after its last.
+copies pack(exchange::arguments& a) noexcept;
 
 /// `device`: that the communicator's room uses, if it does.
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;

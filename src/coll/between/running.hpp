@@ -18,7 +18,6 @@
 #include "coll/between/coding.hpp"
 #include "coll/between/images.hpp"
 #include "coll/between/messages.hpp"
-#include "coll/between/packing.hpp"
 #include "coll/exchange/launch.hpp"
 #include "coll/reduction.hpp"
 #include "ticket/progress.hpp"

@@ -25,7 +25,6 @@
 
 #include "base/status.hpp"
 #include "codec/choice.hpp"
-#include "coll/between/packing.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/between/sites.hpp"
 #include "coll/exchange/launch.hpp"
