@@ -2,9 +2,11 @@
 #include "coll/between/crossing.hpp"
 
 #include <bit>
+#include <cstdio>
 #include <new>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "coll/between/sites.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/selection.hpp"
@@ -32,10 +34,19 @@ planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_f
   return p;
 }
 
-call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
+call call_of(const char* name, const exchange::arguments& a, site& at, planned&& p,
              const terms& all, const coding& how, exchange::launch_context&& kernel) noexcept {
   const bool on_host =
       !all.on_device || !at.room->equipped() || (!how && !kernel && fits_the_host(p.bytes));
+  if (config().explain && a.rank == 0) {
+    char text[160];
+    std::snprintf(text, sizeof text, "%s over %zu nodes, %d leaders a node%s", p.made->by->name,
+                  at.among.nodes.size(), at.among.rails,
+                  kernel    ? ", one kernel a rank"
+                  : on_host ? ", in host memory"
+                            : "");
+    at.explained.print(name, a.ranks, p.bytes, text);
+  }
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
   auto* const output = static_cast<std::byte*>(a.output);
   return {.name = name,

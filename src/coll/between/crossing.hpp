@@ -57,7 +57,7 @@ struct planned {
 planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_form form) noexcept;
 
 /// That call, for which there is a schedule.
-call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
+call call_of(const char* name, const exchange::arguments& a, site& at, planned&& p,
              const terms& all, const coding& how, exchange::launch_context&& kernel = {}) noexcept;
 
 class crossing final : public deferred_call {

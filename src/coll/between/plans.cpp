@@ -88,7 +88,7 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, p
   const algorithm* a = chosen(p, unit, form);
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders, form);;) {
-    plan made{a->make(p, rank), {}, {}, {}};
+    plan made{a, a->make(p, rank), {}, {}, {}};
     if (made.own.scratch * unit <= config().coll_scratch) {
       find_buffers(made);
       if (const node_map& map = map_of(p); form.kernel)

@@ -18,6 +18,7 @@
 namespace telpher::coll::between {
 
 struct plan {
+  const algorithm* by;
   schedule own;
   std::optional<kernel_plan> in_kernel;  // of a call that is one kernel (kernel_runner.hpp)
   std::vector<piece> reads, writes;  // of the own input and output, in elements; ascending, apart

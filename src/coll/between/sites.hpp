@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "coll/between/crossing.hpp"
 #include "coll/between/plans.hpp"
 #include "coll/between/room.hpp"
 #include "coll/between/trials.hpp"
+#include "coll/explanations.hpp"
 #include "coll/handover.hpp"
 #include "host_mpi/lifetime.hpp"
 
@@ -57,7 +57,7 @@ struct site {
   std::array<record, operation_count> deferred{};
   crossing_queue crossings;                  // non-blocking calls in the room
   std::map<std::uint32_t, record> of_calls;  // by operation and size class
-  std::vector<std::string> explained;
+  explanations explained{" of several nodes"};
 };
 
 /// The communicator's own. May throw std::bad_alloc.

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
-#include <new>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/between/limits.hpp"
 #include "coll/between/votes.hpp"
-#include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/intracomm.hpp"
 #include "path/compression.hpp"
@@ -43,18 +40,8 @@ bool reduces_otherwise(const exchange::arguments& a) {
   return is_reduction(a.what) && (!a.reduce.known || a.gaps);
 }
 
-/// For TELPHER_EXPLAIN; prints each line once.
 void explain(const voted& c, site& s, const char* why) noexcept {
-  if (!config().explain || c.a.rank != 0) return;
-  char line[240];
-  std::snprintf(line, sizeof line, "%s on %d ranks of several nodes, up to %llu bytes: %s", c.name,
-                c.a.ranks, static_cast<unsigned long long>(exchange::size_class(c.bytes)), why);
-  if (std::find(s.explained.begin(), s.explained.end(), line) != s.explained.end()) return;
-  try {
-    s.explained.emplace_back(line);
-  } catch (const std::bad_alloc&) {  // said again next time
-  }
-  std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().rank, line);
+  if (config().explain && c.a.rank == 0) s.explained.print(c.name, c.a.ranks, c.bytes, why);
 }
 
 status refuse(const voted& c, site& s, const char* why) noexcept {
@@ -140,14 +127,6 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
   if (tried && stages(c, s, *tried, b.best)) return agreed{.tried = tried, .staged = true};
   agreed way{.at = &s, .all = all, .how = how, .bytes = bytes, .tried = tried};
   if (all.in_kernel && !how) way.kernel = std::move(c.kernel);
-  if (!config().explain) return way;
-  char text[160];
-  std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
-                s.among.nodes.size(), s.among.rails,
-                way.kernel      ? ", one kernel a rank"
-                : all.on_device ? ""
-                                : ", in host memory: some rank has no other");
-  explain(c, s, text);
   return way;
 }
 

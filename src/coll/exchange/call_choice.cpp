@@ -127,32 +127,20 @@ void print_origin(const choice& c, char* text, std::size_t size) noexcept {
 
 void call::explain() const noexcept {
   if (!config().explain || c_.rank != 0) return;
-  char line[300];
-  const int written =
-      std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: ", name(), c_.ranks,
-                    static_cast<unsigned long long>(size_class(volume())));
-  auto at = static_cast<std::size_t>(written);
+  char way[120], row[120], text[320];
   if (chosen_.by == transport::vendor)
-    at += static_cast<std::size_t>(
-        std::snprintf(line + at, sizeof line - at, "%.80s by coll_vendor", c_.library.name()));
+    std::snprintf(way, sizeof way, "%.80s by coll_vendor", c_.library.name());
   else
-    at += static_cast<std::size_t>(std::snprintf(line + at, sizeof line - at,
-                                                 "%s by %s%s, %d blocks", chosen_.what->name,
-                                                 path::to_string(kind_of(chosen_.by)),
-                                                 is_packed(chosen_.by) ? ""
-                                                 : chosen_.mapped      ? ", buffers mapped"
-                                                                       : ", through the workspace",
-                                                 chosen_.blocks));
-  if (packed_)
-    at += static_cast<std::size_t>(
-        std::snprintf(line + at, sizeof line - at, ", gaps packed on the device"));
-  print_origin(chosen_, line + at, sizeof line - at);
-  if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
-  try {
-    c_.explained.emplace_back(line);
-  } catch (const std::bad_alloc&) {  // said again next time
-  }
-  std::fprintf(stderr, "[telpher %d] %s\n", c_.world[0], line);
+    std::snprintf(way, sizeof way, "%s by %s%s, %d blocks", chosen_.what->name,
+                  path::to_string(kind_of(chosen_.by)),
+                  is_packed(chosen_.by) ? ""
+                  : chosen_.mapped      ? ", buffers mapped"
+                                        : ", through the workspace",
+                  chosen_.blocks);
+  print_origin(chosen_, row, sizeof row);
+  std::snprintf(text, sizeof text, "%s%s%s", way, packed_ ? ", gaps packed on the device" : "",
+                row);
+  c_.explained.print(name(), c_.ranks, volume(), text);
 }
 
 }  // namespace telpher::coll::exchange

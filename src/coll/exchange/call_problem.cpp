@@ -2,7 +2,6 @@
 #include "coll/exchange/call_problem.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "base/settings.hpp"
@@ -192,10 +191,6 @@ bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
   if (a.what != operation::reduce_scatter && !counts_match(p, protocol)) return false;
   describe_v_form(a, protocol, p, unit);
   return true;
-}
-
-std::uint64_t size_class(std::uint64_t bytes) noexcept {
-  return bytes == 0 ? 0 : std::bit_ceil(bytes);
 }
 
 }  // namespace telpher::coll::exchange

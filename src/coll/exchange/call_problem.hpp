@@ -35,7 +35,4 @@ void reserve_problem(const arguments& a, problem& p);
 bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
                       std::uint64_t& unit);
 
-/// The next power of two.
-std::uint64_t size_class(std::uint64_t bytes) noexcept;
-
 }  // namespace telpher::coll::exchange

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
@@ -22,6 +21,7 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
+#include "coll/explanations.hpp"
 #include "coll/vendor/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "host_mpi/lifetime.hpp"
@@ -109,7 +109,7 @@ class communicator {
 
   known_allocations known;
   chooser choices;
-  std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
+  explanations explained;
   call_queue calls;
   /// Rooms of a channel's replay, to which peers may signal until all have released the channel.
   std::vector<std::shared_ptr<path::matched_room>> rooms;
