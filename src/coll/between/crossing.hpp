@@ -19,14 +19,14 @@
 //                        has device memory, the room cannot be made, or no schedule fits
 //          -> done       with an error, at all ranks, where one has no memory for its schedule
 //
-// Why no rank waits for one that cannot move: before a rank blocks, it waits for a call only if its
-// barrier of that call has ended. Then all ranks have initiated the call, and each says yes or no
-// in its next call of MPI, before it blocks. A rank that said no knows the answer, so it starts the
-// host's call at once. The host MPI sees the same operations in the same order at all ranks: those
-// of one call, then those of the next. Operations of the program may be gone once its call has
-// returned. The host MPI must have such a call before that: the rank says no to it at once, and to
-// the calls before it that are still gathering. Of the program's types there are duplicates
-// (exchange/kept_arguments.hpp).
+// Why no rank waits for one that cannot move: a rank that is about to block waits only for calls
+// whose barrier has ended. All ranks have initiated such a call, and each says yes or no in its
+// next call of MPI, before it blocks. A rank that said no knows the answer, so it starts the host's
+// call at once. At all ranks the host MPI sees the operations of one call, then those of the next.
+//
+// A program may free its own MPI_Op when its call has returned. The host MPI must have such a call
+// before that. So the rank says no to it at once, and to the calls before it that are still
+// gathering. Types of the program are duplicated (exchange/kept_arguments.hpp).
 //
 // Programs with host memory do not pay for each call. Of an operation, calls 1, 2, 4, 8, … ask,
 // until all could take part and some rank had device memory; from then on every call asks. Calls

@@ -72,11 +72,11 @@ class running : public ticket::worker {
   room& room_;
   call call_;
   messages messages_;
-  std::size_t next_ = 0;      // what the way walks through
-  std::size_t expected_ = 0;  // up to here, if they are messages that come
-  bool walked_ = false;       // to the end
+  std::size_t next_ = 0;      // the step or message that this rank comes to next
+  std::size_t expected_ = 0;  // receives before this one are announced
+  bool walked_ = false;       // it has come to the end
   bool begun_ = false;        // another rank has begun the call
-  bool lost_ = false;         // a peer is: nothing goes on but what runs on the device
+  bool lost_ = false;         // a peer is lost: only work on the device goes on
 
  private:
   /// Goes on as far as possible; true if something moved. Throws only if host memory runs out.

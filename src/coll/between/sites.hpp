@@ -41,8 +41,8 @@ struct site {
     bool coded = false;    // compression was asked for in the last vote
     trials tried{handover::calls_of_each()};
   };
-  MPI_Comm comm;                  // none: of a channel that no other request may take over
-  const host_mpi::lifetime life;  // once over, it stays, unused, until all are given back
+  MPI_Comm comm;                  // none: a channel that no other request may take over
+  const host_mpi::lifetime life;  // the communicator's; after it the site is unused, to shut_down()
   const bool channel;
   bool in_use = false;                     // a channel: by a request that this rank has not freed
   bool refused = false;                    // for good, at all ranks

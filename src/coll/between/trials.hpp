@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether blocking calls of one operation and size class go by a schedule between nodes or are
-// staged, where that depends on the network and the host MPI (ways.def). Staged is a call also
-// where the host MPI gets device memory, which it may (coll/handover.hpp). The first calls go both
-// ways in turn; the way whose best time is the shorter has all later ones. The time of the slowest
-// rank counts: ranks tell each other their best times in the vote before a call (ways.cpp), so they
-// choose alike. The best of some times, because a call may also have waited for a late rank, and
-// the first call of a way makes what later ones find.
+// Blocking calls of one operation and size class between nodes: by a schedule, or staged? Where
+// that depends on the network and the host MPI (ways.def), the first calls go both ways in turn.
+// All later ones go the way whose best time was shorter. The best time counts because a call may
+// have waited for a late rank, and because the first call of a way makes what later ones find.
+// Ranks tell each other their best times in the vote before a call (ways.cpp). The slowest rank's
+// counts, so all choose alike. A staged call may pass device memory on (coll/handover.hpp).
 #pragma once
 
 #include <array>
@@ -39,7 +38,7 @@ class trials {
   std::int64_t& best(way w) noexcept { return best_[static_cast<std::size_t>(w)]; }
 
  private:
-  /// A way that no rank knows a time of failed each time.
+  /// Without a time of any rank, the calls of that way have all failed.
   static way faster(const times& t) noexcept {
     return t[0] > 0 && (t[1] == 0 || t[0] <= t[1]) ? way::schedule : way::staged;
   }

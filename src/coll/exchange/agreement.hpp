@@ -30,9 +30,9 @@
 //   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many proposed device. Written by
 //   all, by compare-and-swap. The call is the devices' when the count becomes the number of ranks,
 //   for good. A rank withdraws by setting `closed`, which fails if all have proposed device.
-//   declined, in each line: a call number d. Each non-blocking call up to d is settled for the
-//   owner of the line: it will not propose device in it, or has withdrawn, or the call is decided.
-//   A rank that goes to the host MPI from the start stores only this.
+//   declined, in each line: a call number d. The line's owner has nothing more to say on
+//   non-blocking calls up to d: it has withdrawn or will not propose device, or the call is
+//   decided. A rank that goes to the host MPI from the start stores only this.
 // propose_revocably() fills the slot and then counts (release). A rank that finds the count full
 // (acquire) may read all descriptions. A reader looks at all `declined` before its last look at the
 // cell: a rank that declined n did so after n was decided or closed, or it is never counted in n.

@@ -79,8 +79,8 @@ class arguments {
     for (int r = 0; r < ranks; ++r) common.push_back(static_cast<std::uint64_t>(counts[r]));
   }
 
-  /// Of a gather or a scatter in place: the own block becomes a buffer of its own, which lies where
-  /// the result must be. So the call has the form of one that is not in place.
+  /// Turns a gather or scatter in place into one that is not: the root's own block becomes a buffer
+  /// of its own, which lies already where the result must be.
   void take_own_block_apart() noexcept;
 
   /// When all is read: finds the sides with gaps. May throw std::bad_alloc.

@@ -8,12 +8,11 @@
 //      \          \------- the host's: started in the host MPI as a staged call -> on_host
 //       \-----------------/
 //
-// Order. The host MPI must see its calls of a communicator in the order of their initiation, at
-// every rank. So before a call goes to the host MPI, the undecided calls that are queued before it
-// go there first (drain_to_host). A call that is decided for the devices may still become the
-// host's until all ranks have voted. A call behind it that is to go to the host MPI waits for those
-// votes; they come, because all ranks have come to the decided call. Calls that run among the
-// devices do so at all ranks, and the host MPI never hears of them.
+// Order. Every rank must give the host MPI its calls of a communicator in the order of their
+// initiation. So the undecided calls in the queue go to the host MPI before a call behind them does
+// (drain_to_host). A decided call can still become the host's, until all ranks have voted. A call
+// behind it that goes to the host MPI waits for these votes. They come, because all ranks have come
+// to the decided call. Calls among the devices run there at all ranks: the host MPI has none.
 //
 // A rank about to block in the host MPI leaves its undecided calls to it, and ends the decided ones
 // first. All ranks have come to these, and each rank that is needed is, or will be, in a call of

@@ -115,10 +115,9 @@ class communicator {
   std::vector<std::shared_ptr<path::matched_room>> rooms;
 
  private:
-  // What a rank tells the others when they make the state. Ranks free their requests at different
-  // times, and a rank may look at the others' parts of a channel until it has retired it. So each
-  // names channels of the same ranks that it has retired. The parts of those that all have named
-  // are given back.
+  // What a rank tells the others when they make the state. It names channels of the same ranks that
+  // it has retired: it looks at the others' parts of them no more. Ranks free their requests at
+  // different times, so the parts of a channel are given back when all have named it.
   struct card {
     static constexpr std::size_t most_retired = 16;
     std::uint64_t part_at;

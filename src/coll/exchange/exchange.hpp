@@ -21,9 +21,9 @@ bool enabled() noexcept;
 /// Whether a setting says that calls of an operation go through host memory.
 bool is_to_be_staged(operation what) noexcept;
 
-/// Whether a blocking call with these buffers, all that it was given, is the host MPI's for sure:
-/// in host memory, on a communicator of one node. This rank has said so to the others then. False:
-/// it is not known, and nothing was done.
+/// True: a blocking call with these buffers and no others is the host MPI's. They are surely in
+/// host memory, the communicator is one node's, and this rank has told the others. False: that is
+/// not known, and nothing was done.
 inline bool left_to_host(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept {
   if (!short_way::open_to_all_threads() || !enabled()) return false;
   if (!host_mpi::asserts_host(comm))

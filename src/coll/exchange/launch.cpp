@@ -281,7 +281,7 @@ status run::launch() noexcept {
   p.done_value = number_;
   if (p.next) {
     s.residence = 0;
-    // Each kernel has another one, because `gone` tells kernels apart by it.
+    // No two kernels begin at the same command: in `gone` it says which kernel has left.
     p.first_command = ++s.next_number;
   }
   constexpr int threads = kernel::exchange_place::most_items;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packed copies of the buffers of a call that no schedule can use as they lie at this rank. Gaps
-// are neither read nor written. There are two kinds:
-// - of buffers with gaps, in memory of the device where these lie. Kernels pack before the call and
-//   unpack after it, in the order of one stream. Where a call between nodes has them in host
-//   memory, or on several devices, the copies are in host memory, and moving waits.
-// - of all that the call reads and writes, in whatever memory, with gaps or without. They are made
-//   in memory of any place, and moving waits. For calls between nodes that run in host memory, and
-//   for replays that streams cannot start (mpi/repeated.hpp).
+// A rank's packed copies of a call's buffers, where no schedule can use these as they lie. Gaps are
+// neither read nor written. There are two kinds:
+// - Copies of buffers with gaps, on the device of the buffers. Kernels in one stream pack before
+//   the call and unpack after it. If buffers of a call between nodes lie in host memory or on
+//   several devices, the copies are in host memory, and packing returns when it is done.
+// - Copies of all that the call reads and writes, in any memory, with gaps or without. The caller
+//   says where they are, and moving returns when it is done. For calls between nodes that run in
+//   host memory, and for replays that streams cannot start (mpi/repeated.hpp).
 #pragma once
 
 #include <memory>

@@ -36,9 +36,9 @@ struct facts {
   bool exportable = false;   // every buffer of every rank could be mapped
   bool library = false;      // the vendor's library does such calls, and may be tried
   bool lines = false;        // packed memory may be in lines, between all ranks
-  bool replayed = false;     // by streams, without the host: by one kernel, and mapped for good
-  bool any_buffers = false;  // of a replay: each start names its buffers, which peers do not map
-  std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks
+  bool replayed = false;     // streams start it without the host: one kernel, mapped for good
+  bool any_buffers = false;  // a replay whose starts name their buffers: peers do not map these
+  std::uint64_t places = 0;  // a hash of the offsets of which each rank knows only its own
 
   bool operator==(const facts&) const = default;
 };

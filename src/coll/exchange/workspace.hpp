@@ -84,8 +84,8 @@ struct mapped_workspace {
                                        const memory::place& where) noexcept;
 };
 
-/// The workspaces of a rank that every rank of a communicator has mapped; the own ones too. All are
-/// told of the same ones, so all know the same.
+/// The workspaces of one rank, or of this one, that all ranks of a communicator have mapped. All
+/// ranks are told of the same ones, so their lists are the same.
 class known_workspaces {
  public:
   std::byte* find(const workspace_id& id) const noexcept {
