@@ -155,14 +155,8 @@ bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t u
 }
 
 void problem_of(const exchange::arguments& a, const shape& among, const terms& all, problem& p) {
-  constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
-  p.what = a.what;
-  p.ranks = a.ranks;
-  p.root = a.root;
-  p.count = a.bytes / all.grain;
-  p.in_place = a.in_place;
+  exchange::begin_problem(a, all.grain, p);
   p.mapped = false;
-  p.granule = std::max<std::uint64_t>(1, share_bytes / all.grain);
   p.node_of.resize(static_cast<std::size_t>(a.ranks));
   for (std::size_t n = 0; n < among.nodes.size(); ++n)
     for (const int r : among.nodes[n])

@@ -175,18 +175,22 @@ void reserve_problem(const arguments& a, problem& p) {
   for (auto* numbers : {&p.counts, &p.input_offsets, &p.output_offsets}) numbers->reserve(n * n);
 }
 
-bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
-                      std::uint64_t& unit) {
-  unit = a.grain;
-  for (int r = 0; r < a.ranks; ++r) unit = std::min(unit, protocol.description_of(r).grain);
+void begin_problem(const arguments& a, std::uint64_t unit, problem& p) noexcept {
   p.what = a.what;
   p.ranks = a.ranks;
   p.root = a.root;
   p.count = a.bytes / unit;
   p.gaps = a.gaps;
+  p.in_place = a.in_place;
+  p.granule = std::max<std::uint64_t>(1, 128 / unit);  // shares begin where wide accesses may
+}
+
+bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
+                      std::uint64_t& unit) {
+  unit = a.grain;
+  for (int r = 0; r < a.ranks; ++r) unit = std::min(unit, protocol.description_of(r).grain);
+  begin_problem(a, unit, p);
   p.in_place = protocol.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
-  constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
-  p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
   if (!is_v_form(a.what)) return true;
   if (a.what != operation::reduce_scatter && !counts_match(p, protocol)) return false;
   describe_v_form(a, protocol, p, unit);

@@ -29,6 +29,9 @@ void describe_call(const arguments& a, description& d) noexcept;
 /// Takes the memory that describe_problem needs. May throw std::bad_alloc.
 void reserve_problem(const arguments& a, problem& p);
 
+/// Fills what the arguments alone tell. `unit`: bytes of the problem's elements.
+void begin_problem(const arguments& a, std::uint64_t unit, problem& p) noexcept;
+
 /// Makes the problem from the descriptions of all ranks; `unit` becomes the bytes of its elements.
 /// False where the bytes that one rank sends are not those that another expects: the call is staged
 /// then, so that the host MPI reports the mistake.

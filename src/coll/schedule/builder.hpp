@@ -118,8 +118,8 @@ class builder {
   void meet();
   void send(std::int32_t peer, span from);
   void receive(std::int32_t peer, span to);
-  /// Begins a stage, which needs messages of the one before. All ranks have the same stages, some of
-  /// them without steps. Each signal is awaited in the stage in which it is given.
+  /// Begins a stage, which needs messages of the one before. All ranks have the same stages, some
+  /// of them without steps. Each signal is awaited in the stage in which it is given.
   void next_stage() { made_.stages.push_back(made_.steps.size()); }
 
   schedule take() { return std::move(made_); }
