@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/settings.hpp"
 #include "coll/algorithms/nodes.hpp"
@@ -23,21 +24,21 @@ std::uint64_t most_of_short(const problem& p, plan_form form) {
   return form.kernel && map_of(p).nodes() == 2 ? short_vector_of_kernel : short_vector;
 }
 
+/// The first row that holds, of those whose algorithm the operation has.
 const algorithm* chosen(const problem& p, std::uint64_t unit, plan_form form) {
-  const auto may = [&](const algorithm* a) {
-    return a && (a->restrictions & restriction::between_nodes) != 0 && allows(*a, p) ? a : nullptr;
+  const bool few_nodes = form.rounds || map_of(p).nodes() <= most_at_once;
+  const std::pair<bool, std::string_view> rows[] = {
+      {!form.rounds, exchange::forced_algorithm(p.what)},
+      {!form.rounds && p.count * unit <= most_of_short(p, form), "two_level_doubling"},
+      {few_nodes, "two_level_direct"},
+      {!few_nodes, "two_level_ring"},
+      {true, "two_level"},
+      {true, "pairwise"},
   };
-  const auto named = [&](std::string_view name) { return may(find_algorithm(p.what, name)); };
-  if (!form.rounds)
-    if (const auto* forced = named(exchange::forced_algorithm(p.what))) return forced;
-  if (p.what != operation::allreduce) {
-    const auto* levels = named("two_level");
-    return levels ? levels : named("pairwise");
-  }
-  if (!form.rounds && p.count * unit <= most_of_short(p, form))
-    if (const auto* a = named("two_level_doubling")) return a;
-  return named(form.rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct"
-                                                                : "two_level_ring");
+  for (const auto& [holds, name] : rows)
+    if (const algorithm* a = holds ? find_algorithm(p.what, name) : nullptr)
+      if ((a->restrictions & restriction::between_nodes) != 0 && allows(*a, p)) return a;
+  return nullptr;
 }
 
 /// Elements of a chunk, or of a piece of each block. A chunk has one block for each leader; blocks
