@@ -10,15 +10,12 @@
 
 namespace telpher::mpi {
 
-namespace {
-
 void take_keys(MPI_Info info, MPI_Comm comm) noexcept {
+  if (comm == MPI_COMM_NULL) return;
   path::choose_by(info, comm);
   stream::name_by(info, comm);
   host_mpi::take_assertion(info, comm);
 }
-
-}  // namespace
 
 int comm_set_info(MPI_Comm comm, MPI_Info info) noexcept {
   ticket::blocking_call blocked;  // collective

@@ -9,6 +9,7 @@
 #include "base/settings.hpp"
 #include "host_mpi/job.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/info_key.hpp"
 #include "mpi/lineage.hpp"
 
 namespace telpher::sessions {
@@ -95,6 +96,7 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   entry::noting(rc, newcomm);
   if (!entry::active()) return rc;
   mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
+  mpi::take_keys(info, *newcomm);
   if (!first) entry::comm_made(*newcomm);
   return rc;
 }

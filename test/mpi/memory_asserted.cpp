@@ -140,6 +140,20 @@ int main(int argc, char** argv) {
     device_message(s, copy);
     MPI_Comm_free(&copy);
   });
+  s.run("made with an info", [&] {
+    const assertion of_host("system");
+    const int next = (s.rank + 1) % s.ranks, before = (s.rank + s.ranks - 1) % s.ranks;
+    MPI_Comm made[2];
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, of_host.info, &made[0]);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next,
+                                   MPI_UNWEIGHTED, of_host.info, 0, &made[1]);
+    for (MPI_Comm& one : made) {
+      s.expect(told(one, "system"), "what MPI_Comm_get_info says");
+      if (counted("classifications") >= 0)
+        s.expect_equal(looked_up(s, one), 0, "look-ups where host memory was asserted");
+      MPI_Comm_free(&one);
+    }
+  });
   s.run("other kinds", [&] {
     MPI_Comm_set_info(host, assertion("system,telpher_emu:device").info);
     s.expect(told(host, "system,telpher_emu:device"), "what MPI_Comm_get_info says");

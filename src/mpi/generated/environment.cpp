@@ -159,6 +159,7 @@ TELPHER_MPI(Comm_split_type,
   const int code = entry::noting(pmpi::Comm_split_type(comm, split_type, key, info, newcomm),
                                  newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  if (code == MPI_SUCCESS) mpi::take_keys(info, *newcomm);
   if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
@@ -279,6 +280,7 @@ TELPHER_MPI(Dist_graph_create_adjacent,
   if (code == MPI_SUCCESS) mpi::topologies::order_adjacent_graph(info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::take_keys(info, *comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
   return code;
 }
@@ -301,6 +303,7 @@ TELPHER_MPI(Dist_graph_create,
   if (code == MPI_SUCCESS) mpi::topologies::order_dist_graph(info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::take_keys(info, *comm_dist_graph);
   if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
   return code;
 }
