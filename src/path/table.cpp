@@ -53,7 +53,7 @@ const record* choose_eager(send_end& e) noexcept {
 bool eager_size(std::size_t bytes) noexcept {
   for (const record* r : table) {
     if (!(r->between & eager)) break;
-    if (r->sizes.holds(bytes)) return true;
+    if ((usable(*r) || r->name == forced()) && r->sizes.holds(bytes)) return true;
   }
   return false;
 }

@@ -254,7 +254,7 @@ TEST_CASE(a_target_in_an_input) {
   expect_refused(write_input, {.in_place = false});
 }
 TEST_CASE(a_step_before_its_wait) {
-  expect_refused(hoist_over_wait, {.needless_between_nodes = 30});
+  expect_refused(hoist_over_wait, {.needless_between_nodes = 23});
 }
 TEST_CASE(a_step_after_the_last_signal) {
   expect_refused(move_to_the_end);
