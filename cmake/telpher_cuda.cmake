@@ -50,10 +50,20 @@ function(telpher_cuda_architectures out)
   set(${out} ${architectures} PARENT_SCOPE)
 endfunction()
 
+# Kernels for all architectures take 8 times as much room uncompressed, which nvcc leaves them by default. Drivers
+# of CUDA 12 do not all read this form, those of 13 do.
+function(telpher_nvcc_compression out)
+  execute_process(COMMAND ${TELPHER_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET)
+  set(${out} "" PARENT_SCOPE)
+  if(version MATCHES "release ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 13)
+    set(${out} --compress-mode=size PARENT_SCOPE)
+  endif()
+endfunction()
+
 # telpher_nvcc_object(object source [flags...]): a rule that compiles `source`.
 function(telpher_nvcc_object object source)
   telpher_cuda_architectures(architectures)
-  set(targets)
+  telpher_nvcc_compression(targets)
   foreach(architecture IN LISTS architectures)
     list(APPEND targets -gencode arch=compute_${architecture},code=sm_${architecture})
   endforeach()
