@@ -84,6 +84,7 @@ status run_agreed(const char* name, agreed& way, exchange::arguments& a) noexcep
   if (differs && !failed(mine)) mine = adapted.load();
   call c = call_of(name, a, s, std::move(p), way.all, way.how, std::move(way.kernel));
   c.packed = way.packed;
+  c.begun = way.voted;
   const status came = run(s, std::move(c), is_reduction(a.what), mine);
   if (failed(came)) return came;
   if (differs) TELPHER_TRY(adapted.store());

@@ -25,7 +25,6 @@ std::uint64_t address(const void* p) noexcept {
 
 kernel_runner::kernel_runner(room& r, call&& c, status mine) noexcept
     : running(r, std::move(c), {}, mine), number_(r.next_kernel_call()) {
-  begun_ = true;  // in the vote before it: a rank without messages would hear of no other
   keep(take_places());
 }
 

@@ -16,7 +16,11 @@ constexpr std::size_t longest_text = 160;
 }  // namespace
 
 running::running(room& r, call&& c, std::optional<device::stream> s, status mine) noexcept
-    : worker(ticket::progress()), room_(r), call_(std::move(c)), messages_(r, s) {
+    : worker(ticket::progress()),
+      room_(r),
+      call_(std::move(c)),
+      messages_(r, s),
+      begun_(call_.begun) {
   keep(mine);
 }
 

@@ -33,6 +33,7 @@ struct call {
   coding how;                         // of messages
   std::uint64_t bytes;                // of the longest vector
   bool on_host;                       // runs in host memory
+  bool begun = true;                  // by all ranks: they have voted on it
   copies packed{};                    // of buffers with gaps, in place of which they are
   exchange::launch_context kernel{};  // where it is one kernel (kernel_runner.hpp)
 };

@@ -202,7 +202,7 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     if (c.adapts && s->room && s->room->made() &&
         !(known->coded && bytes >= config().compression_threshold)) {
       if (a.no_memory) return --known->calls, status::out_of_memory;  // without a vote
-      return agreed{.at = s, .all = known_terms(a, bytes), .bytes = bytes};
+      return agreed{.at = s, .all = known_terms(a, bytes), .bytes = bytes, .voted = false};
     }
   }
   copies packed = c.adapts ? nullptr : pack(a);

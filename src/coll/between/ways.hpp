@@ -40,6 +40,7 @@ struct agreed {
   copies packed{};                    // of buffers that have gaps at this rank
   exchange::launch_context kernel{};  // where the call may be one kernel at each rank
   trials* tried = nullptr;            // where both ways are: gets the time that the call takes
+  bool voted = true;                  // so all ranks have begun it
   bool staged = false;                // to be: then there is nothing else here but `tried`
 };
 
