@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <new>
 #include <string>
 #include <vector>
@@ -19,11 +20,14 @@ class explanations {
   /// `of`: what is said behind the number of ranks.
   explicit explanations(const char* of = "") noexcept : of_(of) {}
 
-  /// Calls up to the next power of two of `bytes` are alike.
+  /// Calls up to the next power of two of `bytes` are alike. Another thread may move a non-blocking
+  /// call of the communicator meanwhile.
   void print(const char* call, int ranks, std::uint64_t bytes, const char* text) noexcept {
     char line[480];
     std::snprintf(line, sizeof line, "%s on %d ranks%s, up to %llu bytes: %s", call, ranks, of_,
                   static_cast<unsigned long long>(bytes == 0 ? 0 : std::bit_ceil(bytes)), text);
+    static constinit std::mutex guard;
+    const std::lock_guard lock(guard);
     if (std::find(printed_.begin(), printed_.end(), line) != printed_.end()) return;
     try {
       printed_.emplace_back(line);
