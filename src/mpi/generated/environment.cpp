@@ -103,7 +103,12 @@ TELPHER_MPI(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm
             (comm, info, newcomm)) {
   if (!entry::active())
     return entry::noting(pmpi::Comm_dup_with_info(comm, info, newcomm), newcomm);
-  return mpi::comm_dup_with_info(comm, info, newcomm);
+  entry::blocking_call guard;
+  const int code = entry::noting(pmpi::Comm_dup_with_info(comm, info, newcomm), newcomm);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
+  if (code == MPI_SUCCESS) mpi::take_keys(info, *newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -167,7 +172,10 @@ TELPHER_MPI(Comm_split_type,
 // 7.4 Communicator management
 TELPHER_MPI(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
   if (!entry::active()) return pmpi::Comm_set_info(comm, info);
-  return mpi::comm_set_info(comm, info);
+  entry::blocking_call guard;
+  const int code = pmpi::Comm_set_info(comm, info);
+  if (code == MPI_SUCCESS) mpi::take_keys(info, comm);
+  return code;
 }
 
 // 7.4 Communicator management
