@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/info_key.hpp"
 
+#include "coll/between/sites.hpp"
 #include "host_mpi/asserted.hpp"
 #include "path/compression.hpp"
 #include "stream/settle.hpp"
@@ -12,6 +13,7 @@ void take_keys(MPI_Info info, MPI_Comm comm) noexcept {
   path::choose_by(info, comm);
   stream::name_by(info, comm);
   host_mpi::take_assertion(info, comm);
+  coll::between::vote_again(comm);
 }
 
 }  // namespace telpher::mpi

@@ -89,6 +89,31 @@ void check_mixed(suite& s) {
   });
 }
 
+/// Calls 3, 5, 6, 7 of a size do not ask the other ranks: whatever memory a rank has then, nobody
+/// can know of it, and all go the way that the calls before them went.
+void check_unasked(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  random_numbers own(s.opt.seed * 2000 + static_cast<std::uint64_t>(s.rank));
+  each_operation([&](call_kind what, const char* name) {
+    if (what == call_kind::allgatherv || what == call_kind::alltoallv) return;  // they always ask
+    for (int call = 1; call < 8; ++call) {
+      s.note("%s, call %d, does not ask", name, call);
+      const bool asks = call == 1 || call == 2 || call == 4;
+      const auto kind_now = [&] {
+        return asks ? kind::device : kinds()[own.below(kinds().size())];
+      };
+      memory_kinds k{kind_now(), kind_now()};
+      // Of a broadcast the test uses one buffer, of a reduction only the root has the second.
+      if (what == call_kind::bcast || what == call_kind::reduce) k.receive = k.send;
+      s.expect_none(checked_call(comm, what, 1100, call, k).run());
+      if (const std::string path = last_path(); path != "coll_levels")
+        s.fail("%s, call %d, ran by %s", name, call, path.c_str());
+    }
+  });
+  MPI_Comm_free(&comm);
+}
+
 #if MPI_TEST_HAS_MPI_4
 /// Persistent sums: several, started in another order at each rank, of any memory, freed while
 /// inactive, made again. `n` ints each.
@@ -383,6 +408,7 @@ int main(int argc, char** argv) {
   s.run("turns", [&] { check_turns(s); });
   s.run("changes", [&] { check_changes(s); });
   s.run("mixed", [&] { check_mixed(s); });
+  s.run("unasked", [&] { check_unasked(s); });
 #if MPI_TEST_HAS_MPI_4
   s.run("persistent", [&] { check_persistent(s); });
 #endif

@@ -38,7 +38,7 @@ void run_to_end(running& one, const char* name) noexcept {
 /// `mine`: a rank that has failed before still takes part, so that no other waits for it.
 status run(site& s, call&& c, bool sums, status mine) noexcept {
   const char* const name = c.name;
-  if (c.kernel) {
+  if (c.plan->in_kernel) {
     kernel_runner one(*s.room, std::move(c), mine);
     run_to_end(one, name);
     return one.outcome();
@@ -51,11 +51,19 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
   return failed(one.outcome()) ? one.outcome() : counted;
 }
 
-/// Makes `a` the same call on packed copies in host memory, in a call without arrays of counts.
-/// Else it gets no buffers. The memory is not the reserve's: no other rank has begun.
+/// Whether the schedule can use this rank's buffers. Where ranks have voted it can, but for a call
+/// in host memory.
+bool fits(const agreed& way, const exchange::arguments& a) noexcept {
+  return can_take_part(a) &&
+         (!way.in_kernel || (!a.gapped && lies_on(way.at->room->where, a, way.all.grain)));
+}
+
+/// Makes `a` the same call on packed copies where the schedule runs, in a call without arrays of
+/// counts. Else it gets no buffers. The memory is not the reserve's: no other rank has begun.
 status adapt(exchange::packed_copies& adapted, exchange::arguments& a, const agreed& way) noexcept {
   const host_mpi::without_reserve strictly;
-  const status s = adapted.make_all(a, {}, way.bytes, a.in_place);
+  const memory::place there = way.in_kernel ? way.at->room->where : memory::place{};
+  const status s = adapted.make_all(a, there, way.bytes, a.in_place);
   if (failed(s)) {
     a.input = a.output = nullptr;
     a.input_place = a.output_place = {};
@@ -70,11 +78,11 @@ status run_agreed(const char* name, agreed& way, exchange::arguments& a) noexcep
   site& s = *way.at;
   if (s.room->abandoned()) return status::peer_lost;
   exchange::packed_copies adapted;
-  const bool differs = !can_take_part(a);
+  if (!s.room->equipped()) way.in_kernel = false;
+  const bool differs = !fits(way, a);
   status mine = differs ? adapt(adapted, a, way) : status::ok;
-  if (!s.room->equipped()) way.kernel = {};
-  const bool kernel = static_cast<bool>(way.kernel);
-  planned p = plan_of(a, s, way.all, {.rounds = static_cast<bool>(way.how), .kernel = kernel});
+  planned p =
+      plan_of(a, s, way.all, {.rounds = static_cast<bool>(way.how), .kernel = way.in_kernel});
   if (p.to_vote && !all_say(s.comm, p.here)) {
     s.plans.forget();
     return status::out_of_memory;
@@ -82,7 +90,7 @@ status run_agreed(const char* name, agreed& way, exchange::arguments& a) noexcep
   if (!p.made) return status::not_supported;
   const std::uint64_t volume = p.bytes;
   if (differs && !failed(mine)) mine = adapted.load();
-  call c = call_of(name, a, s, std::move(p), way.all, way.how, std::move(way.kernel));
+  call c = call_of(name, a, s, std::move(p), way.all, way.how);
   c.packed = way.packed;
   c.begun = way.voted;
   const status came = run(s, std::move(c), is_reduction(a.what), mine);
@@ -96,10 +104,10 @@ status run_agreed(const char* name, agreed& way, exchange::arguments& a) noexcep
 
 bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
                   int* code, stopwatch* staged) noexcept {
-  const std::uint64_t began_ns = now_ns();
   auto way = agree(name, comm, a, bytes);
+  const std::uint64_t began_ns = now_ns();  // either way without the vote, as later calls are
   if (way && way->staged) {
-    *staged = stopwatch(way->tried->best(trials::way::staged), now_ns());  // without the vote
+    *staged = stopwatch(way->tried->best(trials::way::staged), began_ns);
     return false;
   }
   const status came = way ? run_agreed(name, *way, a) : way.error();

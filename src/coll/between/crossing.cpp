@@ -35,7 +35,8 @@ planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_f
 }
 
 call call_of(const char* name, const exchange::arguments& a, site& at, planned&& p,
-             const terms& all, const coding& how, exchange::launch_context&& kernel) noexcept {
+             const terms& all, const coding& how) noexcept {
+  const bool kernel = p.made->in_kernel.has_value();
   const bool on_host =
       !all.on_device || !at.room->equipped() || (!how && !kernel && fits_the_host(p.bytes));
   if (config().explain && a.rank == 0) {
@@ -57,8 +58,7 @@ call call_of(const char* name, const exchange::arguments& a, site& at, planned&&
           .output = {output, a.output_place},
           .how = on_host ? coding() : how,
           .bytes = p.bytes,
-          .on_host = on_host,
-          .kernel = std::move(kernel)};
+          .on_host = on_host};
 }
 
 // --- one call ---

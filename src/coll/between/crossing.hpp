@@ -58,7 +58,7 @@ planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_f
 
 /// That call, for which there is a schedule.
 call call_of(const char* name, const exchange::arguments& a, site& at, planned&& p,
-             const terms& all, const coding& how, exchange::launch_context&& kernel = {}) noexcept;
+             const terms& all, const coding& how) noexcept;
 
 class crossing final : public deferred_call {
  public:

@@ -25,11 +25,12 @@ std::uint64_t address(const void* p) noexcept {
 
 kernel_runner::kernel_runner(room& r, call&& c, status mine) noexcept
     : running(r, std::move(c), {}, mine), number_(r.next_kernel_call()) {
-  keep(take_places());
+  keep(take_means());
 }
 
-/// Kernels use them, so memory that is not pinned does not do.
-status kernel_runner::take_places() noexcept {
+/// Kernels use the places of messages, so memory that is not pinned does not do.
+status kernel_runner::take_means() noexcept {
+  TELPHER_TRY(exchange::launch_context::take_surely(room_.where).into(context_));
   const std::pair<memory::buffer*, std::uint64_t> wanted[] = {{&leaving_, plan().leaving},
                                                               {&coming_, plan().coming}};
   for (const auto& [place, elements] : wanted) {
@@ -59,7 +60,7 @@ int kernel_runner::blocks() const noexcept {
 status kernel_runner::launch() {
   const std::size_t host = room_.node().size();
   exchange::space_map map{};
-  kernel::exchange& p = call_.kernel.parameters();
+  kernel::exchange& p = context_.parameters();
   for (std::size_t i = 0; i < host; ++i) {
     map[i].scratch = address(room_.scratch_of(room_.node()[i], false));
     p.flags[i] = room_.kernel_flags_of(i);
@@ -77,7 +78,7 @@ status kernel_runner::launch() {
       .what = plan().steps, .map = map, .unit = call_.unit, .host = static_cast<int>(host)};
   TELPHER_TRY(compile(c, program));
   blocks_ = blocks();
-  TELPHER_TRY(run_.start(call_.kernel, call_.by.body(), program, blocks_));
+  TELPHER_TRY(run_.start(context_, call_.by.body(), program, blocks_));
   runs_ = true;
   return status::ok;
 }

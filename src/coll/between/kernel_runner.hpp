@@ -24,12 +24,14 @@
 #include <cstdint>
 
 #include "coll/between/running.hpp"
+#include "coll/exchange/launch.hpp"
 
 namespace telpher::coll::between {
 
 class kernel_runner final : public running {
  public:
-  /// `c` holds a launch context. `mine`: what this rank has failed with before it began, if it has.
+  /// `c` has a plan for a kernel. `mine`: what this rank has failed with before it began, if it
+  /// has.
   kernel_runner(room& r, call&& c, status mine) noexcept;
   ~kernel_runner() override { retire(); }
 
@@ -41,7 +43,7 @@ class kernel_runner final : public running {
   void describe(char* text, std::size_t size) const noexcept override;
 
   const kernel_plan& plan() const noexcept { return *call_.plan->in_kernel; }
-  status take_places() noexcept;
+  status take_means() noexcept;
   status launch();
   int blocks() const noexcept;
   std::byte* place_of(const kernel_plan::message& m) const noexcept;
@@ -52,6 +54,7 @@ class kernel_runner final : public running {
   bool look_at_signals() noexcept;
 
   std::uint64_t number_;  // of the call in the room
+  exchange::launch_context context_;
   memory::buffer leaving_, coming_;
   exchange::run run_;
   int blocks_ = 0;               // of the kernel

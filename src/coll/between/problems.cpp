@@ -80,10 +80,11 @@ bool can_take_part(const exchange::arguments& a) noexcept {
   return a.possible && exchange::has_sound_buffers(a) && !a.gaps && own_block_fits(a);
 }
 
-terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {
+terms known_terms(const exchange::arguments& a, std::uint64_t bytes, bool in_kernel) noexcept {
   constexpr std::uint64_t widest = 16;
   terms t;
   t.able = t.any_device = true;
+  t.on_device = t.in_kernel = in_kernel;
   t.grain = a.reduce.known
                 ? kernel::value_bytes(a.reduce.type)
                 : std::uint64_t{1} << std::countr_zero(exchange::block_bytes(a, bytes) | widest);
@@ -117,14 +118,18 @@ terms terms::of(const words& least) noexcept {
   return t;
 }
 
+bool lies_on(const memory::place& device, const exchange::arguments& a,
+             std::uint64_t grain) noexcept {
+  if (!a.input && !a.output) return device.on_device();  // it moves nothing
+  return a.where.on_device() && !a.scattered && a.grain >= grain &&
+         (!device.on_device() || device == a.where) &&
+         (!a.reduce.known || reduces_on(a.where, a.reduce));
+}
+
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept {
-  const bool moves_nothing = !a.input && !a.output && device.on_device();
-  const bool here = a.where.on_device() && !a.scattered &&
-                    (!device.on_device() || device == a.where) &&
-                    (!a.reduce.known || reduces_on(a.where, a.reduce));
   terms t;
   t.able = can_take_part(a);
-  t.on_device = here || moves_nothing;
+  t.on_device = lies_on(device, a, a.grain);
   t.any_device = a.where.on_device();
   t.grain = a.grain;
   if (!t.able) return t;

@@ -50,9 +50,14 @@ copies pack(exchange::arguments& a) noexcept;
 /// `device`: that the communicator's room uses, if it does.
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;
 
-/// Of a call that runs in host memory whatever memory and types its ranks have, `bytes` long: no
-/// rank need ask the others.
-terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept;
+/// Whether the kernels of that device can use this rank's buffers as they lie, in elements of
+/// `grain` bytes.
+bool lies_on(const memory::place& device, const exchange::arguments& a,
+             std::uint64_t grain) noexcept;
+
+/// Of a call that runs whatever memory and types its ranks have, `bytes` long: in host memory, or
+/// as kernels of the room's devices. No rank need ask the others.
+terms known_terms(const exchange::arguments& a, std::uint64_t bytes, bool in_kernel) noexcept;
 
 /// Whether all ranks see the same problem. (Only the root knows whether a reduce is in place: that
 /// does not count.) Of the other calls each rank knows only its own part.

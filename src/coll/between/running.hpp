@@ -18,7 +18,6 @@
 #include "coll/between/coding.hpp"
 #include "coll/between/images.hpp"
 #include "coll/between/messages.hpp"
-#include "coll/exchange/launch.hpp"
 #include "coll/reduction.hpp"
 #include "ticket/progress.hpp"
 
@@ -30,12 +29,11 @@ struct call {
   std::uint64_t unit;  // bytes of an element
   reduction by;
   program_buffer input, output;
-  coding how;                         // of messages
-  std::uint64_t bytes;                // of the longest vector
-  bool on_host;                       // runs in host memory
-  bool begun = true;                  // by all ranks: they have voted on it
-  copies packed{};                    // of buffers with gaps, in place of which they are
-  exchange::launch_context kernel{};  // where it is one kernel (kernel_runner.hpp)
+  coding how;           // of messages
+  std::uint64_t bytes;  // of the longest vector
+  bool on_host;         // runs in host memory
+  bool begun = true;    // by all ranks: they have voted on it
+  copies packed{};      // of buffers with gaps, in place of which they are
 };
 
 class running : public ticket::worker {

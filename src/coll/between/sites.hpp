@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "coll/between/crossing.hpp"
@@ -16,6 +17,7 @@
 #include "coll/between/trials.hpp"
 #include "coll/explanations.hpp"
 #include "coll/handover.hpp"
+#include "coll/reduction.hpp"
 #include "host_mpi/lifetime.hpp"
 
 namespace telpher::coll::between {
@@ -37,8 +39,9 @@ struct site {
 
   struct record {
     std::uint64_t calls = 0;
-    bool devices = false;  // some rank had device memory when ranks asked each other
-    bool coded = false;    // compression was asked for in the last vote
+    bool devices = false;                 // some rank had device memory when ranks asked each other
+    bool coded = false;                   // compression was asked for in the last vote
+    std::optional<reduction> in_kernels;  // the last vote came to one kernel at each rank, with it
     trials tried{handover::calls_of_each()};
   };
   MPI_Comm comm;                  // none: a channel that no other request may take over
@@ -62,6 +65,9 @@ struct site {
 
 /// The communicator's own. May throw std::bad_alloc.
 site& site_of(MPI_Comm comm);
+/// After the communicator has been given an info, at all ranks: what earlier votes came to may not
+/// hold any more.
+void vote_again(MPI_Comm comm) noexcept;
 /// Removes a site that has no room, as if it had never been made.
 void forget_site(site& s) noexcept;
 

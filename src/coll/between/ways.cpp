@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -30,9 +31,9 @@ struct voted {
   const char* name;
   const exchange::arguments& a;
   std::uint64_t bytes;
-  bool adapts;                       // each rank fits its own buffers to the schedule
-  bool blocks;                       // so both ways may be tried
-  exchange::launch_context& kernel;  // held where it may be one kernel here
+  bool adapts;     // each rank fits its own buffers to the schedule
+  bool blocks;     // so both ways may be tried
+  bool in_kernel;  // it may be one kernel here
 };
 
 /// A reduction that has no schedule. All ranks name the same one.
@@ -57,17 +58,13 @@ struct ballot {
   trials::times best{};  // a rank's; or of all ranks the slowest
 };
 
-/// A launch context for a call that is one kernel here, if it can be: not the first one on its
-/// communicator, when the nodes are not known yet. It is held through the vote.
-exchange::launch_context context_for(const exchange::arguments& a, std::uint64_t bytes,
-                                     const site* s) noexcept {
+/// Whether the call can be one kernel here: not the first one on its communicator, when the nodes
+/// are not known yet.
+bool can_be_kernel(const exchange::arguments& a, std::uint64_t bytes, const site* s) noexcept {
   const memory::place& where = a.where;
-  if (!s || s->among.nodes.empty() || !fits_a_kernel(bytes) || !where.on_device() ||
-      s->among.own_node().size() >= kernel::exchange::most_ranks ||
-      !where.owner->kernels_may_wait(where.device) || !path::may_wait_on(where))
-    return {};
-  auto held = exchange::launch_context::take(where);
-  return held ? std::move(*held) : exchange::launch_context();
+  return s && !s->among.nodes.empty() && fits_a_kernel(bytes) && where.on_device() &&
+         s->among.own_node().size() < kernel::exchange::most_ranks &&
+         where.owner->kernels_may_wait(where.device) && path::may_wait_on(where);
 }
 
 ballot ballot_of(const voted& c, const site& s, const site::record& known) noexcept {
@@ -77,11 +74,11 @@ ballot ballot_of(const voted& c, const site& s, const site::record& known) noexc
   b.compression = path::choices_of(s.comm);
   b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
   b.of.parts = s.plans.own_parts(c.a);
-  b.of.in_kernel = c.kernel && b.of.on_device;  // both buffers
+  b.of.in_kernel = c.in_kernel && b.of.on_device;  // both buffers
   if (c.adapts) {
     b.of.on_device = b.of.on_device && b.of.able;
     b.of.able = true;
-    b.of.grain = known_terms(c.a, c.bytes).grain;
+    b.of.grain = known_terms(c.a, c.bytes, false).grain;
   }
   return b;
 }
@@ -114,6 +111,7 @@ bool stages(const voted& c, site& s, trials& tried, const trials::times& slowest
 /// What follows from the vote, at all ranks alike.
 result<agreed> decide(const voted& c, site& s, site::record& known, const ballot& b) noexcept {
   const terms& all = b.of;
+  known.in_kernels.reset();
   known.coded = b.compression.any();
   known.devices = known.devices || all.any_device;
   if (!all.any_device) return status::not_supported;
@@ -126,7 +124,8 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
   trials* const tried = c.blocks && !how && is_tried(c.a.what, bytes) ? &known.tried : nullptr;
   if (tried && stages(c, s, *tried, b.best)) return agreed{.tried = tried, .staged = true};
   agreed way{.at = &s, .all = all, .how = how, .bytes = bytes, .tried = tried};
-  if (all.in_kernel && !how) way.kernel = std::move(c.kernel);
+  way.in_kernel = all.in_kernel && !how;
+  if (way.in_kernel) known.in_kernels = c.a.reduce;
   return way;
 }
 
@@ -140,6 +139,20 @@ result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known)
   s->refused = true;
   TELPHER_WARN("ranks have different compression: collectives between nodes are staged");
   return status::not_supported;
+}
+
+/// How the call goes without a vote, if it does. The same at all ranks.
+std::optional<agreed> known_way(const voted& c, site& s, const site::record& known) noexcept {
+  const bool may_be_coded = known.coded && c.bytes >= config().compression_threshold;
+  if (!same_at_all(c.a.what) || may_be_coded || !s.room || !s.room->made()) return std::nullopt;
+  const bool is_tried_still = is_tried(c.a.what, c.bytes) && !known.tried.chosen();
+  const bool in_kernel = !is_tried_still && known.in_kernels == c.a.reduce && s.room->equipped();
+  if (!c.adapts && !in_kernel) return std::nullopt;
+  return agreed{.at = &s,
+                .all = known_terms(c.a, c.bytes, in_kernel),
+                .bytes = c.bytes,
+                .in_kernel = in_kernel,
+                .voted = false};
 }
 
 /// After a vote in which some rank had no memory: it counts for nothing.
@@ -183,8 +196,7 @@ bool spans_nodes(MPI_Comm comm) noexcept {
 // Only the first call takes memory for the site and the record, and that one votes in any case.
 result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
                      std::uint64_t bytes) noexcept {
-  exchange::launch_context kernel;
-  const voted c{name, a, bytes, adapts(a.what, bytes), true, kernel};
+  voted c{name, a, bytes, adapts(a.what, bytes), true, false};
   site* s = nullptr;
   site::record* known = nullptr;
   static_cast<void>(has_memory_for([&] {
@@ -199,14 +211,14 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     return s ? refuse(c, *s, "staged: not a reduction of Telpher's") : status::not_supported;
   if (known && !std::has_single_bit(++known->calls)) {
     if (!known->devices) return status::not_supported;
-    if (c.adapts && s->room && s->room->made() &&
-        !(known->coded && bytes >= config().compression_threshold)) {
-      if (a.no_memory) return --known->calls, status::out_of_memory;  // without a vote
-      return agreed{.at = s, .all = known_terms(a, bytes), .bytes = bytes, .voted = false};
+    if (auto way = known_way(c, *s, *known)) {
+      if (a.no_memory) return --known->calls, status::out_of_memory;
+      if (way->in_kernel && lies_on(s->room->where, a, a.grain)) way->packed = pack(a);
+      return std::move(*way);
     }
   }
   copies packed = c.adapts ? nullptr : pack(a);
-  kernel = context_for(a, bytes, s);
+  c.in_kernel = can_be_kernel(a, bytes, s);
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);
   if (!way || way->staged) return way;
@@ -222,15 +234,14 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
   if (s && s->refused) return status::not_supported;
   if (s) s->settle(name, false);
   site::record unknown;
-  exchange::launch_context none;
-  auto way = vote(comm, {name, a, bytes, false, false, none}, s, &unknown);
+  auto way = vote(comm, {name, a, bytes, false, false, false}, s, &unknown);
   if (way.error() == status::out_of_memory) take_back(s, nullptr);
   if (way) way->how = {};
   return way;
 }
 
 void equip(room& r, const agreed& way, const memory::place& device) noexcept {
-  if (way.all.on_device && (way.how || way.kernel || !fits_the_host(way.bytes)))
+  if (way.all.on_device && (way.how || way.in_kernel || !fits_the_host(way.bytes)))
     r.equip_now(device);
 }
 

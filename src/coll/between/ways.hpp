@@ -8,8 +8,11 @@
 // - Small calls whose schedule runs in host memory: without a vote, once the room is made. A rank
 //   whose memory or type differs adapts its own buffers (images.hpp, exchange/packed_copies.hpp).
 //   This holds also where all ranks have host memory.
-// - Other calls (on the devices, compressed, allgatherv, alltoallv): a vote each time. If some rank
-//   cannot take part, all ranks stage the call. If no rank has device memory, it is the host MPI's.
+// - Calls whose last vote came to one kernel at each rank: likewise, with copies on the device. A
+//   launch context is always to be had. Kernels that ranks of one device run since then pause for
+//   each other, until the next vote sees that they share it.
+// - Other calls (longer, compressed, allgatherv, alltoallv): a vote each time. If some rank cannot
+//   take part, all ranks stage the call. If no rank has device memory, it is the host MPI's.
 //
 // Where it is not known which way is the faster, the first calls that vote go both ways in turn
 // (trials.hpp). Once staging has been found to be faster, a class votes no more.
@@ -27,7 +30,6 @@
 #include "codec/choice.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/between/sites.hpp"
-#include "coll/exchange/launch.hpp"
 
 namespace telpher::coll::between {
 
@@ -36,12 +38,12 @@ struct agreed {
   site* at = nullptr;
   terms all{};
   coding how{};
-  std::uint64_t bytes = 0;            // of the longest vector
-  copies packed{};                    // of buffers that have gaps at this rank
-  exchange::launch_context kernel{};  // where the call may be one kernel at each rank
-  trials* tried = nullptr;            // where both ways are: gets the time that the call takes
-  bool voted = true;                  // so all ranks have begun it
-  bool staged = false;                // to be: then there is nothing else here but `tried`
+  std::uint64_t bytes = 0;  // of the longest vector
+  copies packed{};          // of buffers that have gaps at this rank
+  bool in_kernel = false;   // one at each rank
+  trials* tried = nullptr;  // where both ways are: gets the time that the call takes
+  bool voted = true;        // so all ranks have begun it
+  bool staged = false;      // to be: then there is nothing else here but `tried`
 };
 
 /// Stands for any size.

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -122,6 +123,14 @@ void launch_context::give_back::operator()(context_state* s) const noexcept {
 }
 
 result<launch_context> launch_context::take(const memory::place& where) noexcept {
+  return take(where, most_contexts);
+}
+
+result<launch_context> launch_context::take_surely(const memory::place& where) noexcept {
+  return take(where, std::numeric_limits<int>::max());
+}
+
+result<launch_context> launch_context::take(const memory::place& where, int most) noexcept {
   std::lock_guard lock(guard);
   int of_device = 0;
   for (const auto& s : *contexts) {
@@ -131,7 +140,7 @@ result<launch_context> launch_context::take(const memory::place& where) noexcept
     s->taken = true;
     return launch_context(s.get());
   }
-  if (of_device == most_contexts) return status::would_block;
+  if (of_device >= most) return status::would_block;
   auto made = make(where, false);
   if (made && of_device == 0) made->state_->most_staying = most_staying(where);
   return made;

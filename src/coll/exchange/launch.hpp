@@ -29,6 +29,10 @@ class launch_context {
   launch_context() = default;
   /// would_block: all are in use.
   static result<launch_context> take(const memory::place& where) noexcept;
+  /// One more where all are in use. For a blocking call that other ranks count on: there are as
+  /// many as threads of the program. Then kernels that do not fit on the device together pause for
+  /// each other.
+  static result<launch_context> take_surely(const memory::place& where) noexcept;
   /// One more context, for kernels that wait for no other rank. Any number of calls may hold it;
   /// its stream orders their work. Under the progress lock. Its runs must not be polled
   /// (run::poll).
@@ -52,6 +56,7 @@ class launch_context {
     void operator()(context_state* s) const noexcept;
   };
   explicit launch_context(context_state* s) noexcept : state_(s) {}
+  static result<launch_context> take(const memory::place& where, int most) noexcept;
   static result<launch_context> make(const memory::place& where, bool for_all) noexcept;
   friend class run;
   std::unique_ptr<context_state, give_back> state_;
