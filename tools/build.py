@@ -58,7 +58,7 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     if state.get("sycl"):
         cache += ["TELPHER_SYCL=ON", f"TELPHER_SYCL_ROOT={state['sycl']}"]
     if preset in ASKED_VENDORS:
-        cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip")]
+        cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip", "sycl")]
     return [f"-D{entry}" for entry in cache + extra]
 
 

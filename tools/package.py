@@ -24,6 +24,8 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import setup
+
 ROOT = Path(__file__).resolve().parent.parent
 MACHINE = f"linux_{os.uname().machine}"
 SUMMARY = "Device memory in MPI calls, over any MPI"
@@ -87,6 +89,13 @@ def cuda_major(build: Path) -> str:
     return re.search(r"release (\d+)", run([nvcc.group(1), "--version"])).group(1)
 
 
+def sycl_runtime() -> list[str]:
+    """The one that the plug-in is built with, whose library no other major version has."""
+    pinned = next(one for one in setup.PINS["sycl"] if one.startswith("intel-sycl-rt=="))
+    major = int(pinned.split("==")[1].split(".")[0])
+    return [f"intel-sycl-rt>={major},<{major + 1}"]
+
+
 def plugin_wheel(vendor: str, files: dict, version: str, build: Path) -> Wheel:
     exact = [f"telpher=={version}"]
     placed = {"telpher/" + name: path for name, path in files.items() if plugin_of(name) == vendor}
@@ -95,7 +104,7 @@ def plugin_wheel(vendor: str, files: dict, version: str, build: Path) -> Wheel:
         return Wheel(f"telpher_cuda{major}", f"Telpher's plug-in for NVIDIA GPUs, CUDA {major}", placed, exact)
     if vendor == "hip":
         return Wheel("telpher_rocm", "Telpher's plug-in for AMD GPUs", placed, exact)
-    return Wheel("telpher_sycl", "Telpher's plug-in for SYCL (Intel GPUs)", placed, [*exact, "intel-sycl-rt"])
+    return Wheel("telpher_sycl", "Telpher's plug-in for SYCL (Intel GPUs)", placed, [*exact, *sycl_runtime()])
 
 
 def core_wheel(files: dict, version: str) -> Wheel:
@@ -172,6 +181,14 @@ def platform_of(path: Path, auditwheel: Path) -> str:
     return shown["sym_tag"]
 
 
+def look_at_search_path(library: Path) -> None:
+    """The loader takes an empty entry for the current directory."""
+    found = re.search(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", run(["readelf", "-d", str(library)]))
+    for folder in found.group(1).split(":") if found else []:
+        if not folder.startswith("$ORIGIN"):
+            raise PackageError(f"{library.name} looks for libraries in '{folder}'; only $ORIGIN is at a user's")
+
+
 def within_limit(name: str, path: Path) -> None:
     """What is promised of the sizes, also of the wheels that tests make: the core of their build has 4.7 MB."""
     limit = LIMITS_MB.get(name)
@@ -192,11 +209,14 @@ def make(build: Path, out: Path, core_only: bool, plugin: str) -> None:
         vendors = set() if core_only else set(map(plugin_of, files)) - {""}
         wheels += [plugin_wheel(vendor, files, version, build) for vendor in sorted(vendors)]
         for wheel in wheels:
+            for file in wheel.files.values():
+                if file.suffix == ".so":
+                    look_at_search_path(file)
             platform = platform_of(write(wheel, version, MACHINE, Path(folder)), Path(state["auditwheel"]))
             for old in out.glob(f"{wheel.name}-*.whl"):
                 old.unlink()
             path = write(wheel, version, platform, out)
-            print(f"{path.name}  {path.stat().st_size / 1e6:.1f} MB")
+            print(f"{path.name}  {path.stat().st_size:,} bytes")
             within_limit(wheel.name, path)
 
 
