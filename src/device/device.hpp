@@ -47,15 +47,27 @@ class backend {
   /// Looks an address up. Memory that the runtime does not know is host memory, not an error. If
   /// `detail` is false, only kind, owner and device are filled, at the least cost.
   virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
+  /// Copies of the program's that it has made to this memory are over: those before (a bounded
+  /// wait), and from here on each when it returns. For memory of the program's that a call names;
+  /// `about` is what classify answered. `may_wait`: for all that runs on the device, once. Else
+  /// only those before are over.
+  virtual void settle([[maybe_unused]] const pointer_info& about,
+                      [[maybe_unused]] bool may_wait) noexcept {}
   /// Whether device memory may lie in the program's own heap, as with a CPU device. Addresses in
   /// the heap must then be looked up like any other. Called for each such address.
   virtual bool allocates_from_heap() noexcept { return false; }
+  /// Whether this process has used the device. To use another one may take much of its memory.
+  virtual bool in_use([[maybe_unused]] int device) noexcept { return true; }
   /// Makes the memory of a queue's context known. `queue` is a vendor object and stays the
   /// program's. Only for runtimes whose memory belongs to contexts that cannot be found otherwise
   /// (SYCL).
   virtual status adopt_queue([[maybe_unused]] const void* queue) noexcept {
     return status::not_supported;
   }
+
+  /// Whether the program has destroyed what this process had on a device (cudaDeviceReset), pinned
+  /// memory too. If so, the devices are asked for nothing from here on.
+  virtual bool was_reset() noexcept { return false; }
 
   // --- our memory ---
   virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;

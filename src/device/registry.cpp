@@ -209,6 +209,20 @@ bool choose_backend(const char* name) noexcept {
   return false;
 }
 
+namespace {
+std::atomic<bool> some_was_reset{false};
+}
+
+void look_for_resets() noexcept {
+  for (backend* b : backends())
+    if (b->was_reset()) some_was_reset.store(true, std::memory_order_relaxed);
+  if (any_was_reset()) TELPHER_INFO("the program has reset a device before the end of the job");
+}
+
+bool any_was_reset() noexcept {
+  return some_was_reset.load(std::memory_order_relaxed);
+}
+
 std::span<const char* const> absent_reasons() noexcept {
   return found().reasons;
 }

@@ -31,13 +31,18 @@ backend* active_backend() noexcept;
 /// Makes the back end of this name the active one. False if none of the name shows a device.
 bool choose_backend(const char* name) noexcept;
 
+/// At the end of the job: looks whether the program has reset a device (backend::was_reset).
+void look_for_resets() noexcept;
+/// Whether that look found one. Then what is pinned may be unmapped, and is not to be read.
+bool any_was_reset() noexcept;
+
 /// Why back ends are missing, one line each, for `telpher info`.
 std::span<const char* const> absent_reasons() noexcept;
 
 /// A plug-in exports this function under the name `telpher_create_backend`. discover() calls it
 /// with `interface_version`, after it has compared what both were built from (plugin.hpp); a
 /// plug-in of another version returns null.
-constexpr int interface_version = 11;
+constexpr int interface_version = 12;
 using create_function = backend*(int version);
 constexpr const char* create_symbol = "telpher_create_backend";
 

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "device/registry.hpp"
+#include "memory/held_streams.hpp"
 #include "memory/memory.hpp"
 
 // The C library's record of the program break; some C libraries have none. sbrk(0) would give the
@@ -95,6 +96,7 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
   if (!address || surely_host(address)) return {};
   for (device::backend* b : device::backends()) {
     if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
+    b->settle(info, !held_streams::instance().any());
     if (info.kind == device::memory_kind::device) return {b, info.device};
     if (info.kind != device::memory_kind::host)
       return {};  // this runtime knows the address, so no other back end owns it

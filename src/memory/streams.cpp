@@ -45,6 +45,10 @@ result<device::stream> stream(const place& p, stream_role r) noexcept {
   return s;
 }
 
+void before_waits(const place& p) noexcept {
+  held_streams::instance().call_when_free([p] { p.owner->before_waits(p.device); });
+}
+
 status make_streams(const place& p) noexcept {
   for (std::size_t l = 0; l < roles; ++l) TELPHER_TRY(stream(p, static_cast<stream_role>(l)));
   return status::ok;

@@ -13,6 +13,7 @@
 #include "coll/between/limits.hpp"
 #include "coll/between/ways.hpp"
 #include "coll/exchange/selection.hpp"
+#include "device/registry.hpp"
 #include "device/stream_variables.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/far_partitions.hpp"
@@ -166,6 +167,7 @@ void shut_down() noexcept {
   explain::ending();
   joined = false;
   if (active()) {
+    device::look_for_resets();
     {
       auto held = ticket::progress().lock();
       ticket::progress().wait_until(held, "MPI_Finalize, for what was enqueued in streams",

@@ -10,10 +10,15 @@
 namespace telpher::path {
 namespace {
 
-// The sender's own device if this process sees it (the copy then reads local memory), else device
-// 0.
-memory::place device_for_host_copies(device::backend* b, const exported_memory& there) noexcept {
-  return place_of(b, there.uuid).value_or(memory::place{b, 0});
+// The sender's own device (the copy then reads local memory), else one that reaches it; of those
+// only that this process uses: a context on another one takes some hundred MB of it.
+result<memory::place> device_for_host_copies(device::backend* b,
+                                             const exported_memory& there) noexcept {
+  const auto its = place_of(b, there.uuid);
+  if (its && b->in_use(its->device)) return *its;
+  for (int d = 0; d < b->device_count(); ++d)
+    if (b->in_use(d) && (!its || b->peer_access(d, its->device))) return memory::place{b, d};
+  return status::not_supported;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "device/registry.hpp"
 #include "kernel/linger.hpp"
 #include "memory/held_streams.hpp"
 #include "path/neighbours.hpp"
@@ -144,7 +145,7 @@ status lingering_copier::look_for_kernel(std::uint32_t sequence) noexcept {
 }
 
 lingering_copier::~lingering_copier() {
-  if (!running_) return;
+  if (!running_ || device::any_was_reset()) return;
   // The kernel leaves by itself. Its mailbox must not be freed before.
   const std::uint64_t begin = now_ns();
   while (load(gone_) == 0 && us_since(begin) < 2e6) std::this_thread::yield();

@@ -16,6 +16,7 @@
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "device/registry.hpp"
 #include "kernel/exchange_stay.hpp"
 #include "memory/streams.hpp"
 #include "path/linger.hpp"
@@ -355,6 +356,7 @@ void run::stop() noexcept {
 void release_contexts() noexcept {
   std::lock_guard lock(guard);
   for (const auto& context : *contexts) {
+    if (device::any_was_reset()) break;
     context_state& s = *context;
     dismiss(s);
     // Its mailbox goes with the context.

@@ -115,6 +115,21 @@ int cuda_rt::current_device() noexcept {
   return device;
 }
 
+bool cuda_rt::in_use(int device) noexcept {
+  unsigned flags = 0;
+  int active = 0;
+  CUdevice handle;
+  return driver.cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+         driver.cuDevicePrimaryCtxGetState(handle, &flags, &active) == CUDA_SUCCESS && active != 0;
+}
+
+// A reset destroys contexts although this back end has retained them.
+bool cuda_rt::was_reset() noexcept {
+  for (int d = 0; d < device_limit; ++d)
+    if (primary[d].load(std::memory_order_relaxed) && !in_use(d)) return true;
+  return false;
+}
+
 cudaError_t cuda_rt::enter(int device, saved_type& saved) noexcept {
   CUcontext wanted;
   if (const CUresult r = context_of(device, wanted); r != CUDA_SUCCESS) return runtime_error(r);

@@ -51,6 +51,9 @@ struct cuda_rt {
   static bool delivers_lines(int device) noexcept;
 
   static error_type classify(const void* address, bool detail, pointer_info& out) noexcept;
+  static void settle(const pointer_info& about, bool may_wait) noexcept;
+  static bool in_use(int device) noexcept;
+  static bool was_reset() noexcept;
   static error_type malloc(void** address, std::size_t bytes) noexcept {
     return cudaMalloc(address, bytes);
   }

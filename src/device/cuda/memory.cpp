@@ -89,7 +89,7 @@ bool settle_allocation(const pointer_info& info) noexcept {
 
 // Done once for a context. The driver waits for what runs there meanwhile. If it cannot set the
 // flag, the default stream is waited for at every message.
-void settle_context(int device) noexcept {
+void settle_context(int device, bool may_wait) noexcept {
   CUcontext current = nullptr;
   if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
       !current || synchronous[device].load(std::memory_order_relaxed) == current)
@@ -100,7 +100,8 @@ void settle_context(int device) noexcept {
       !default_stream_is_free())
     return;
   unsigned flags = 0;
-  const bool set = driver.cuCtxSetFlags && driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&
+  const bool set = may_wait && driver.cuCtxSetFlags &&
+                   driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&
                    driver.cuCtxSetFlags(flags | CU_CTX_SYNC_MEMOPS) == CUDA_SUCCESS;
   wait_for_default_stream();
   if (set) synchronous[device].store(current, std::memory_order_relaxed);
@@ -121,7 +122,7 @@ bool lies_on_device(const void* address, int& ordinal) noexcept {
 
 // A message of the program's may be the first one from a pool, and come while a kernel waits.
 cudaError_t cuda_rt::before_waits(int device) noexcept {
-  settle_context(device);
+  settle_context(device, true);
   return cudaSuccess;
 }
 
@@ -133,7 +134,6 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   for (const pointer_info* e : {known.find(number), chunks_known.find(number)}) {
     if (!e || !still_there(*e, address)) continue;
     out = *e;
-    if (!detail && e->is_chunk) settle_context(e->device);
     return cudaSuccess;
   }
   unsigned type = 0, managed = 0, exportable = 0, settled = 0;
@@ -179,11 +179,13 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
     chunks_known.at(number) = out;
   else if (out.exportable && (settled || settle_allocation(out)))
     known.insert(out);
-  // Details are asked for of memory that was classified before, and of what was just imported,
-  // whose copies are its owner's affair.
-  if (!detail && (is_chunk || !out.exportable) && out.kind != memory_kind::pinned)
-    settle_context(ordinal);
   return cudaSuccess;
+}
+
+// Exportable allocations are settled when they are first seen (settle_allocation).
+void cuda_rt::settle(const pointer_info& about, bool may_wait) noexcept {
+  const bool on_device = about.kind == memory_kind::device || about.kind == memory_kind::managed;
+  if (on_device && (about.is_chunk || !about.exportable)) settle_context(about.device, may_wait);
 }
 
 cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {

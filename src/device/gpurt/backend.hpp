@@ -13,13 +13,13 @@
 
 #include "base/settings.hpp"
 #include "device/device.hpp"
-#include "device/gpurt/descriptors.hpp"
+#include "device/gpurt/contexts.hpp"
 #include "kernel/one_copy.hpp"
 
 namespace telpher::device::gpurt {
 
 template <gpu_runtime R>
-class backend final : public descriptors<R> {
+class backend final : public contexts<R> {
  public:
   backend() noexcept { process_exit::watch(); }
 

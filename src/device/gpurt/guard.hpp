@@ -13,13 +13,15 @@
 
 namespace telpher::device::gpurt {
 
-/// begun() is true once static destructors run: vendors' runtimes are being torn down then.
+/// begun() is true once static destructors run, because vendors' runtimes are being torn down then,
+/// or when the program has destroyed what this process has on its devices.
 class process_exit {
  public:
   static void watch() noexcept {
     static const int registered = std::atexit([] { begun_.store(true); });
     static_cast<void>(registered);
   }
+  static void begin() noexcept { begun_.store(true); }
   static bool begun() noexcept { return begun_.load(std::memory_order_relaxed); }
 
  private:
