@@ -162,7 +162,7 @@ std::optional<int> send_through_inbox(const send_args& a, MPI_Request* request,
     auto begun = begin_send(a, s, read, room.lasts());
     if (begun.error() == status::would_block) continue;
     if (failed(std::move(begun).into(op))) return std::nullopt;
-    if (request) rc = give_request<inbox_request>(request, read, native);
+    if (request) rc = give_request<inbox_request>(request, read, native, s.device());
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }
   rc = report(a.call, a.comm, native,
@@ -234,7 +234,7 @@ status begin_persistent(const char* call, persistent_request& r, device::adopted
     auto op = begin_send(a, s, read, patient);
     TELPHER_TRY(op);
     all.add(std::move(*op));
-    started = std::make_unique<inbox_request>(read, native, MPI_REQUEST_NULL);
+    started = std::make_unique<inbox_request>(read, native, s.device(), MPI_REQUEST_NULL);
   } else {
     receive_args a = *r.receives();
     a.call = call;

@@ -21,8 +21,9 @@ struct waiting_stream {
   device::adopted_stream& stream;
   void* native;
 
-  bool is_own(void* other) const noexcept {
-    return native == other && !stream.owner()->one_for_each_thread(native);
+  bool is_own(const inbox_request& r) const noexcept {
+    return native == r.native() && stream.device() == r.device() &&
+           !stream.owner()->one_for_each_thread(native);
   }
   bool reaches(const memory::place& where) const noexcept {
     return where == memory::place{stream.owner(), stream.device()};
@@ -44,7 +45,7 @@ bool take(request_object& op, MPI_Request& handle, MPI_Status* out, const waitin
   inbox_request* const r = op.through_inbox();
   if (!r) return false;
   taking* const t = r->kernel().get();
-  const bool own = by.is_own(r->native());
+  const bool own = by.is_own(*r);
   const bool over = r->over() || (!t && own);
   if (!over && (!t || !by.reaches(t->where))) return false;
   if (!op.persistent()) handle = MPI_REQUEST_NULL;

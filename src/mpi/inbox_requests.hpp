@@ -15,12 +15,16 @@ namespace telpher::mpi {
 class inbox_request final : public enqueued_request, public recycled<inbox_request> {
  public:
   /// Of a send: `read` is set when the stream has read the buffer.
-  inbox_request(std::shared_ptr<ending> read, void* native, MPI_Request place) noexcept
-      : enqueued_request(std::move(read), native, place) {}
+  inbox_request(std::shared_ptr<ending> read, void* native, int device, MPI_Request place) noexcept
+      : enqueued_request(std::move(read), native, place), device_(device) {}
   /// Of a receive.
   inbox_request(const std::shared_ptr<taking>& t, MPI_Request place) noexcept
-      : enqueued_request(std::shared_ptr<ending>(t, &t->end), t->native, place), taking_(t) {}
+      : enqueued_request(std::shared_ptr<ending>(t, &t->end), t->native, place),
+        device_(t->where.device),
+        taking_(t) {}
 
+  /// Of the stream: the default streams of all devices have one handle.
+  int device() const noexcept { return device_; }
   inbox_request* through_inbox() noexcept override { return this; }
   /// Who asks is a thread of the host: no kernel need take the message any more.
   bool check() noexcept override;
@@ -33,6 +37,7 @@ class inbox_request final : public enqueued_request, public recycled<inbox_reque
   const std::shared_ptr<taking>& kernel() const noexcept { return taking_; }
 
  private:
+  int device_;
   std::shared_ptr<taking> taking_;
 };
 

@@ -7,6 +7,7 @@
 #include "mpi/far_partitions.hpp"
 #include "mpi/matching.hpp"
 #include "mpi/partitioned_request.hpp"
+#include "mpi/stream_room.hpp"
 
 namespace telpher::partitioned {
 namespace {
@@ -87,10 +88,12 @@ int check_far(const sorted& all, const char* call) noexcept {
 /// Partitioned ones need both, and are started first, as no peer is waited for. A collective is
 /// complete when the stream has passed its start, which comes last: others may need what was sent
 /// before.
-int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
+int launch(ticket::visit& v, const char* call, bool waits, const sorted& all,
+           void* native) noexcept {
   device::adopted_stream s(native);
   const memory::place& where = *all.first->matched_at();
   if (!belongs_to(s, where)) return not_of_device(*all.first, call, native, where);
+  if (!s.is_captured()) mpi::await_room(v.held, call);
   if (const int rc = waits ? MPI_SUCCESS : check_far(all, call)) return rc;
   std::vector<path::matched_message*> messages, opens;
   std::vector<path::matched_partitions*> partitioned;
@@ -127,17 +130,17 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
 
 int start_matched(const char* call, int count, const MPI_Request requests[], void* native,
                   std::vector<MPI_Request>& others) noexcept {
-  const ticket::visit v;
+  ticket::visit v;
   sorted all;
   int rc = MPI_SUCCESS;
   if (!sort_out(call, count, requests, false, all, rc)) return rc;
   for (const int i : all.others) others.push_back(requests[i]);
-  return all.first ? launch(call, false, all, native) : MPI_SUCCESS;
+  return all.first ? launch(v, call, false, all, native) : MPI_SUCCESS;
 }
 
 int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
                  void* native, std::vector<int>& others) noexcept {
-  const ticket::visit v;
+  ticket::visit v;
   sorted all;
   int rc = MPI_SUCCESS;
   if (!sort_out(call, count, requests, true, all, rc)) return rc;
@@ -150,12 +153,12 @@ int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_
     else
       mpi::fill_empty(&statuses[i]);
   }
-  return all.first ? launch(call, true, all, native) : MPI_SUCCESS;
+  return all.first ? launch(v, call, true, all, native) : MPI_SUCCESS;
 }
 
 int ready_in_stream(const char* call, int partition, MPI_Request request, void* native,
                     bool& served) noexcept {
-  const ticket::visit v;
+  ticket::visit v;
   end* const e = as_end(find_stream_request(request));
   served = e && e->matched;
   if (!served) return MPI_SUCCESS;
@@ -167,6 +170,9 @@ int ready_in_stream(const char* call, int partition, MPI_Request request, void* 
   const device::adopted_stream s(native);
   const memory::place& where = e->matched->where();
   if (!belongs_to(s, where)) return not_of_device(*e, call, native, where);
+  // A stream may be full of such launches, and stand until the proxy, which needs the lock, goes
+  // on.
+  if (v.held) v.held.unlock();
   const status done = e->matched_parts()->ready(static_cast<std::uint64_t>(partition), *s.get());
   return done == status::ok
              ? MPI_SUCCESS

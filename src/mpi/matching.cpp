@@ -144,7 +144,6 @@ void make_rooms(std::vector<party>& all) noexcept {
   for (party& first : all) {
     if (!first.where().on_device()) continue;
     const memory::place where = first.where();
-    where.owner->before_waits(where.device);
     std::size_t bytes = 0, ends = 0;
     for (const party& p : all)
       if (p.where() == where) bytes += p.room(), ++ends;

@@ -31,6 +31,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,8 +74,9 @@ class repeated {
   // The program's thread's.
   std::uint64_t since_first = 0;  // calls
   bool in_place = false;          // of the first call
-  void* last_stream = nullptr;    // where the replay was started last outside of graphs, or will be
-  std::uint32_t turns = 0;        // starts of the replay outside of graphs, those to come included
+  // Of the replay's device, where it was started last outside of graphs, or will be.
+  std::optional<void*> last_stream;
+  std::uint32_t turns = 0;  // starts of the replay outside of graphs, those to come included
   // Of starts with gaps: until they are over, or for good in graphs. Those that follow one another
   // in a stream share their memory, and so do graphs.
   std::vector<std::unique_ptr<coll::exchange::packed_copies>> packed;

@@ -8,6 +8,7 @@
 #include "memory/streams.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/repeated.hpp"
+#include "mpi/stream_room.hpp"
 
 namespace telpher::mpi {
 
@@ -124,13 +125,15 @@ bool start_replay(repeated_call& c, repeated& of, device::adopted_stream& s, int
   const memory::place& where = of.replay->where();
   const bool captured = s.is_captured();
   const starter by = captured ? starter::graph : starter::stream;
-  const bool same_stream = of.last_stream == c.native && !s.owner()->one_for_each_thread(c.native);
-  const bool follows = captured || same_stream || of.are_over(of.turns);
   const bool on_device = s.get() && s.owner() == where.owner && s.device() == where.device;
-  if (!captured) of.last_stream = c.native;
+  const bool same_stream =
+      on_device && of.last_stream == c.native && !s.owner()->one_for_each_thread(c.native);
+  const bool follows = captured || same_stream || of.are_over(of.turns);
+  if (!captured) of.last_stream = on_device ? std::optional(c.native) : std::nullopt;
   if (!same_stream) of.packed_memory.reset();
   if (!follows || !on_device || !fits(c, of)) return false;
   auto held = ticket::progress().lock();
+  if (!captured) await_room(held, c.name);
   const status done = c.a.gapped ? start_packed(c, of, *s.get(), by)
                                  : of.replay->start_on(c.a.input, c.a.output, *s.get(), by);
   if (done == status::ok && !captured) ++of.turns;

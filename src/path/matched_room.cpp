@@ -25,13 +25,15 @@ struct matched_room::waiters {
   std::uint64_t* word(std::size_t i) const noexcept {
     return static_cast<std::uint64_t*>(ended.data()) + i;
   }
-  bool over() const noexcept {
+  /// Launches of the waiter that has most.
+  int under_way() const noexcept {
+    std::int32_t most = 0;
     for (std::size_t i = 0; i < launched.size(); ++i) {
       const std::uint64_t count = std::atomic_ref(*word(i)).load(std::memory_order_acquire);
-      if (static_cast<std::int32_t>(static_cast<std::uint32_t>(count) - launched[i]) < 0)
-        return false;
+      most = std::max(most,
+                      static_cast<std::int32_t>(launched[i] - static_cast<std::uint32_t>(count)));
     }
-    return true;
+    return most;
   }
 };
 
@@ -46,7 +48,7 @@ lasting<std::vector<std::unique_ptr<matched_room::waiters>>> left_over;  // of r
 void look_at_waiters() noexcept {
   const std::lock_guard lock(guard);
   std::erase_if(*holding, [](matched_room::waiters* w) {
-    if (!w->over()) return false;
+    if (w->under_way() > 0) return false;
     w->held = false;
     memory::held_streams::instance().end();
     return true;
@@ -91,6 +93,7 @@ result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& wh
                                                          std::size_t bytes,
                                                          std::size_t waiters) noexcept {
   if (!where.owner->kernels_may_wait(where.device)) return status::not_supported;
+  memory::before_waits(where);
   auto words = make_waiters(where, waiters);
   TELPHER_TRY(words);
   auto memory = where.owner->allocate_flags(where.device, bytes);
@@ -128,6 +131,13 @@ void matched_room::captured() noexcept {
 
 std::uint64_t* matched_room::ended(std::size_t waiter) const noexcept {
   return waiters_->word(waiter);
+}
+
+int matched_room::under_way() noexcept {
+  const std::lock_guard lock(guard);
+  int sum = 0;
+  for (const waiters* w : *holding) sum += w->under_way();
+  return sum;
 }
 
 // Asked for before the kernel may be launched, so that no call that would wait for it begins.

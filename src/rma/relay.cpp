@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "memory/held_streams.hpp"
 #include "ticket/progress.hpp"
 #pragma GCC visibility push(default)
 #include "telpher/device.h"
@@ -95,7 +96,10 @@ relay::~relay() {
       pmpi::Wait(&a.request, MPI_STATUS_IGNORE);
     }
   if (stream_.get()) static_cast<void>(here_.owner->synchronise(stream_.get()));
-  if (pinned_) static_cast<void>(here_.owner->release_pinned(pinned_));
+  if (pinned_)  // which waits for the device
+    memory::held_streams::instance().call_when_free([owner = here_.owner, pinned = pinned_] {
+      static_cast<void>(owner->release_pinned(pinned));
+    });
   if (by_.owned) pmpi::Comm_free(&by_.comm);
 }
 

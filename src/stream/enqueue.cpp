@@ -164,12 +164,16 @@ refusal find_queue_of(device::adopted_stream& s, void* native, queue*& found) no
             "the call without _enqueue after synchronising"};
   const stream_id id = id_of(owner, native);
   found = find_queue(id, where);
-  if (found) return {};
-  if (const status made = memory::make_streams(where); failed(made))
-    return {made, "our own streams on its device could not be made"};
-  if (!s.is_captured()) owner.before_waits(where.device);
-  found = add_queue(id, where);
-  if (!found) return {status::out_of_memory, "host memory"};
+  if (!found) {
+    if (const status made = memory::make_streams(where); failed(made))
+      return {made, "our own streams on its device could not be made"};
+    found = add_queue(id, where);
+    if (!found) return {status::out_of_memory, "host memory"};
+  }
+  if (!found->prepared.load(std::memory_order_relaxed) && !s.is_captured()) {
+    memory::before_waits(where);
+    found->prepared.store(true, std::memory_order_relaxed);
+  }
   return {};
 }
 

@@ -66,6 +66,7 @@ struct queue {
 
   const stream_id id;
   const memory::place where;
+  std::atomic<bool> prepared{false};  // its device, for waits (backend::before_waits)
   std::mutex order_mutex;
   word_pair words;         // under order_mutex
   std::uint32_t last = 0;  // under order_mutex: the number of its last operation

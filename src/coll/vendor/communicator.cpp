@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/stall_clock.hpp"
 #include "base/thread_use.hpp"
+#include "memory/held_streams.hpp"
 
 namespace telpher::coll::vendor {
 namespace {
@@ -57,6 +58,12 @@ bool may_use(const communicator* c) noexcept {
   const communicator* none = nullptr;
   return !several_threads.load(std::memory_order_relaxed) ||
          only_user.compare_exchange_strong(none, c) || none == c;
+}
+
+template <class F>
+status on(const memory::place& where, F&& f) noexcept {
+  const auto work = [](void* argument) { (*static_cast<std::remove_reference_t<F>*>(argument))(); };
+  return where.owner->call_with(where.device, work, &f);
 }
 
 void leave(const communicator* c) noexcept {
@@ -165,7 +172,12 @@ void communicator::abort() noexcept {
     if (!left && meeting_->code == success) handle_ = meeting_->made;
     meeting_.reset();
   }
-  if (handle_) static_cast<void>(on_device([&] { library_->abort(handle_); }));
+  if (handle_ && event_ && event_.query() == status::would_block)
+    static_cast<void>(on_device([&] { library_->abort(handle_); }));
+  else if (handle_)
+    memory::held_streams::instance().call_when_free([l = library_, made = handle_, at = where_] {
+      static_cast<void>(on(at, [&] { l->abort(made); }));
+    });
   handle_ = nullptr;
   leave(this);
 }
@@ -266,8 +278,7 @@ status communicator::check(int code) const noexcept {
 
 template <class F>
 status communicator::on_device(F&& f) noexcept {
-  const auto work = [](void* argument) { (*static_cast<std::remove_reference_t<F>*>(argument))(); };
-  return where_.owner->call_with(where_.device, work, &f);
+  return on(where_, f);
 }
 
 }  // namespace telpher::coll::vendor

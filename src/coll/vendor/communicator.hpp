@@ -61,7 +61,8 @@ class communicator {
   /// ok: the call has ended.
   status poll() noexcept;
 
-  /// Ends it, with the call that runs and the attempt to join. Waits for no peer.
+  /// Ends it, with the call that runs and the attempt to join. Waits for no peer. If no call runs,
+  /// the library frees its memory, which waits for the device, when no stream is held.
   void abort() noexcept;
 
  private:
