@@ -28,6 +28,22 @@ namespace telpher::mpi {
 /// for each message.
 int take_handle(MPI_Request* request) noexcept;
 void give_handle(MPI_Request request) noexcept;
+/// One that is given back unless it is kept.
+class taken_handle {
+ public:
+  taken_handle() = default;
+  taken_handle(const taken_handle&) = delete;
+  taken_handle& operator=(const taken_handle&) = delete;
+  ~taken_handle() {
+    if (request_ != MPI_REQUEST_NULL) give_handle(request_);
+  }
+  int take() noexcept { return take_handle(&request_); }
+  MPI_Request keep() noexcept { return std::exchange(request_, MPI_REQUEST_NULL); }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
 /// Gives the program a request of this kind, which is made with the handle behind its arguments.
 template <class Object, class... Arguments>
 int give_request(MPI_Request* request, Arguments&&... arguments) noexcept {

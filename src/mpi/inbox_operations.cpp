@@ -209,9 +209,10 @@ void inbox_receive::await_message() noexcept {
 // The status is filled before the stream can go on.
 void inbox_receive::serve_waiter() noexcept {
   taking& t = *taking_;
-  if (!t.by_kernel()) return static_cast<void>(phase_ = phase::awaits_stream);
+  const auto there = receive().in_inbox();  // not if the sender's stream has failed since
+  if (!there || !t.by_kernel()) return static_cast<void>(phase_ = phase::awaits_stream);
   receive().fill(t.out);
-  t.words.give_order(inbox_take::order_for(*receive().in_inbox()));
+  t.words.give_order(inbox_take::order_for(*there));
   ++ordered;
   phase_ = phase::awaits_kernel;
 }

@@ -317,8 +317,9 @@ namespace {
 
 std::unique_ptr<mpi::receive_request> start_matched(const char* call, void* buffer, MPI_Count count,
                                                     MPI_Datatype type, MPI_Message* message,
-                                                    int* rc) noexcept {
+                                                    bool with_handle, int* rc) noexcept {
   auto op = std::make_unique<mpi::receive_request>(call);
+  if (with_handle && (*rc = op->take_request()) != MPI_SUCCESS) return nullptr;
   ticket::stash& matched = ticket::stash::instance();
   const MPI_Comm comm = matched.comm_of(*message);
   *rc = mpi::prepare_receive(op->receive(), {call, buffer, count, type, 0, 0, comm});
@@ -338,7 +339,7 @@ int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MP
   visit v;
   held_lock& held = v.held;
   int rc = MPI_SUCCESS;
-  auto op = start_matched(call, buffer, count, type, message, &rc);
+  auto op = start_matched(call, buffer, count, type, message, false, &rc);
   if (!op) return rc;
   ticket::receives().watch(op->receive());
   return wait_for(e, held, *op, call, status);
@@ -350,9 +351,9 @@ int imrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, M
     return pmpi::Imrecv(buffer, static_cast<int>(count), type, message, request);
   const visit v;
   int rc = MPI_SUCCESS;
-  auto op = start_matched(call, buffer, count, type, message, &rc);
+  auto op = start_matched(call, buffer, count, type, message, true, &rc);
   if (!op) return rc;
-  if ((rc = op->arm()) != MPI_SUCCESS) return rc;
+  ticket::receives().watch(op->receive());
   return publish(std::move(op), request);
 }
 

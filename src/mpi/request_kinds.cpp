@@ -69,8 +69,7 @@ receive_request::~receive_request() {
   ticket::receives().forget(receive_);
 }
 
-int receive_request::arm() noexcept {
-  ticket::receives().watch(receive_);
+int receive_request::take_request() noexcept {
   return take_handle(&request_);
 }
 

@@ -86,9 +86,9 @@ class receive_request final : public request_object, public recycled<receive_req
   explicit receive_request(const char* call) noexcept : call_(call), receive_(ticket::receives()) {}
   ~receive_request() override;
   ticket::receive& receive() noexcept { return receive_; }
-  /// After the receive was posted or taken: watches it, and gives the program its request. Returns
+  /// The program's handle, before the receive is posted: the host MPI may refuse one. Returns
   /// PMPI's code.
-  int arm() noexcept;
+  int take_request() noexcept;
   bool check() noexcept override;
   bool conclude() noexcept override;
   ticket::receive* receiving() noexcept override { return receive_.posted() ? &receive_ : nullptr; }

@@ -223,6 +223,8 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
   if (const path::record* by = m.in_place ? nullptr : path::choose_eager(end))
     return send_eager(call, mode, m, *by, end, rc);
   const MPI_Comm comm = m.comm;
+  taken_handle handle;  // before the message leaves: nothing takes it back
+  if (for_program && (*rc = handle.take()) != MPI_SUCCESS) return nullptr;
   auto o = std::make_unique<ticket::send>(std::move(m), peer, ticket::sends());
   status s = o->announce();
   if (s == status::would_block || s == status::not_supported) {
@@ -235,17 +237,13 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
     end.may_announce = false;
     return send_eager(call, mode, m, *path::choose_eager(end), end, rc);
   }
-  if (s == status::host_mpi_error) {  // which has raised it
-    *rc = o->host_error();
-    return nullptr;
-  }
   if (s != status::ok) {
-    *rc = entry::fail(comm, call, s, "sending the ticket of a device message");
+    *rc = s == status::host_mpi_error  // which has raised it
+              ? o->host_error()
+              : entry::fail(comm, call, s, "sending the ticket of a device message");
     return nullptr;
   }
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
-  auto op = std::make_unique<ticket_send>(*o, request, call, comm);
+  auto op = std::make_unique<ticket_send>(*o, handle.keep(), call, comm);
   ticket::sends().add(std::move(o));
   return op;
 }
@@ -312,11 +310,13 @@ std::unique_ptr<receive_request> start_receive(const pt2pt::receive_args& a, int
   *rc = a.source == MPI_PROC_NULL ? prepare_receive(r, {a.call, nullptr, 0, MPI_BYTE, 0, 0, a.comm})
                                   : prepare_receive(r, a);
   if (*rc != MPI_SUCCESS) return nullptr;
+  if ((*rc = op->take_request()) != MPI_SUCCESS) return nullptr;
   ticket::stash& kept = ticket::stash::instance();
   if (kept.empty() || !kept.give(r, a.source, a.tag, a.comm, rc)) [[likely]]
     *rc = r.post(a.source, a.tag);
-  if (*rc == MPI_SUCCESS) *rc = op->arm();
-  return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
+  if (*rc != MPI_SUCCESS) return nullptr;
+  ticket::receives().watch(r);
+  return op;
 }
 
 // --- replace ---

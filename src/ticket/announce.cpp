@@ -51,7 +51,7 @@ status send::announce() noexcept {
     t.slot = use_.index;
     t.epoch = use_.epoch;
   } else {
-    t.reply_tag = reply_tag_ = peers_.next_reply_tag();
+    t.reply_tag = reply_tag_ = peers_.take_reply_tag(peer_);
     const path::region travels = compressed(t);
     const auto& gaps = message_.in_place;
     const auto meant = t.coding || gaps ? path::intent{} : path::intent::of(peer_, travels.bytes);

@@ -16,7 +16,8 @@ class blocking_call {
     if (!active_) return;
     if (progress().threaded() || !progress().idle() || memory::allocations::instance().due())
       prepare();
-    count(1);
+    else
+      count(1);
   }
   ~blocking_call() {
     if (active_) count(-1);
@@ -25,9 +26,12 @@ class blocking_call {
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
+  // Under the lock: another thread's call either ends before this rank is ready to block, or sees
+  // that it is blocked, and leaves nothing for this thread to do (progress_engine::leave).
   [[gnu::noinline]] static void prepare() noexcept {
     auto held = progress().lock();
     progress().detach(held);
+    count(1);
   }
   // Only this process writes the count. A process with one thread needs no atomic addition.
   static void count(int by) noexcept {

@@ -79,11 +79,18 @@ void peer_table::leave() noexcept {
   host_mpi::leave(job_);
 }
 
-int peer_table::next_reply_tag() noexcept {
+int peer_table::take_reply_tag(int world_rank) {
   const int span =
       (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
-  reply_tag_ = (reply_tag_ + 1) % span;
-  return 2 * reply_tag_;
+  reply_tags& of = reply_tags_[world_rank];
+  do of.last = (of.last + 1) % span;
+  while (!of.in_use.insert(2 * of.last).second);
+  return 2 * of.last;
+}
+
+void peer_table::give_reply_tag(int world_rank, int tag) noexcept {
+  if (const auto of = reply_tags_.find(world_rank); of != reply_tags_.end())
+    of->second.in_use.erase(tag);
 }
 
 std::uint32_t peer_table::arrive() noexcept {

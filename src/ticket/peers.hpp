@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -61,7 +63,11 @@ class peer_table {
   bool small_tickets() const noexcept { return small_tickets_; }
   /// Ranks of this node share processors: whoever waits yields at once.
   bool crowded() const noexcept { return crowded_; }
-  int next_reply_tag() noexcept;
+  /// A tag for the answers and blocks of a message to that rank of another node, until it is given
+  /// back. Tags come again, because there are only so many: not one in use, and as late as can be,
+  /// as the peer may not have received all that was sent with it. May throw std::bad_alloc.
+  int take_reply_tag(int world_rank);
+  void give_reply_tag(int world_rank, int tag) noexcept;
 
   /// This rank is inside a host MPI call that we cannot poll.
   bool blocked_here() const noexcept {
@@ -129,7 +135,11 @@ class peer_table {
   bool small_tickets_ = false;
   bool crowded_ = false;
   bool all_near_ = false;
-  int reply_tag_ = 0;
+  struct reply_tags {
+    int last = 0;
+    std::set<int> in_use;
+  };
+  std::map<int, reply_tags> reply_tags_;  // by world rank
   std::uint32_t slots_ = 0;
 };
 

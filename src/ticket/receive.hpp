@@ -135,6 +135,10 @@ class receive : public linked_list<receive>::link {
   bool moving() const noexcept { return phase_ == phase::moving; }
   /// The bytes are here, and the device is unpacking them into the program's buffer. All unpacking
   /// on a device is done in one stream, so it ends in the order in which it began.
+  /// Nothing of it moves before the sender's device or stream has got to the message.
+  bool awaits_sender() const noexcept {
+    return moving() && !unpacking() && !(more_ && more_->transfer) && sender_prepares();
+  }
   bool unpacking() const noexcept { return more_ && more_->unpacked; }
   /// While moving, before the bytes are here: see transfer::in_order.
   bool in_order() const noexcept { return more_->transfer && more_->transfer->in_order(); }

@@ -22,6 +22,13 @@ constexpr std::size_t window = 64;
 
 }  // namespace
 
+bool receive_list::detach() noexcept {
+  if (!copied_.empty() || !unpacking_.empty()) return false;
+  for (const receive* r = moving_.first(); r; r = linked_list<receive>::after(*r))
+    if (!r->awaits_sender()) return false;
+  return true;
+}
+
 // --- what is watched ---
 
 void receive_list::watch(receive& r) noexcept {

@@ -51,7 +51,10 @@ class receive_list final : public worker {
 
   void find(pass& p) noexcept override;
   bool advance() noexcept override;
-  bool detach() noexcept override { return arriving() == 0; }
+  /// A receive that awaits its sender does not need this rank: the sender will see that it is
+  /// blocked, and buffer the message. A stream of the sender's may wait for what this rank does
+  /// behind the call for which it detaches.
+  bool detach() noexcept override;
   void count(tally& t) const noexcept override;
   void report(log::level at) const noexcept override;
 

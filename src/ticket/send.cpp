@@ -30,6 +30,7 @@ send::~send() {
   all_.note_copied(*this);
   if (message_.cells) path::give_cells(peer_, *message_.cells);
   if (cell_) peers_.own().give_slot(use_);
+  if (remote_) peers_.give_reply_tag(peer_, reply_tag_);
 }
 
 bool send::carrier_gone() noexcept {
@@ -316,7 +317,8 @@ bool send::detach() noexcept {
   }
   if (message_.ready) prepare();
   if (cell_->state_in(use_.epoch) != slot_state::ready) return false;
-  const bool likely = exportable_ && peers_.pulls(peer_);
+  // What is strided can be pulled into device memory only.
+  const bool likely = exportable_ && !message_.in_place && peers_.pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
   const auto& take = likely ? path::staging_piece::take : path::staging_piece::take_any;
