@@ -11,6 +11,9 @@ from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 from spack_repo.builtin.build_systems.rocm import ROCmPackage
 
+OPEN_MPI = {"openmpi", "hpcx-mpi", "nvhpc", "spectrum-mpi", "fujitsu-mpi"}  # made from Open MPI, with its ABI
+BELOW_PREFIX = {"nvhpc", "intel-oneapi-mpi"}  # their MPI has a folder of its own in the package
+
 
 class Telpher(CMakePackage, CudaPackage, ROCmPackage):
     """Device memory in MPI calls, over any MPI."""
@@ -33,14 +36,18 @@ class Telpher(CMakePackage, CudaPackage, ROCmPackage):
 
     generator("ninja")
 
+    def mpi_prefix(self):
+        mpi = self.spec["mpi"]
+        return str(Path(mpi.mpicc).parents[1]) if mpi.name in BELOW_PREFIX else mpi.prefix
+
     def cmake_args(self):
         spec = self.spec
-        mpi = spec["mpi"]
-        flavour = "OMPI" if mpi.name == "openmpi" else "MPICH"
+        flavour = "OMPI" if spec["mpi"].name in OPEN_MPI else "MPICH"
         args = [
             self.define("TELPHER_TESTS", False),
             self.define("TELPHER_LTO", True),
-            self.define(f"TELPHER_{flavour}_PREFIX", mpi.prefix),
+            self.define(f"TELPHER_{flavour}_PREFIX", self.mpi_prefix()),
+            self.define("TELPHER_LIBFABRIC", spec.satisfies("+libfabric")),
             self.define("TELPHER_CUDA", "ON" if spec.satisfies("+cuda") else "OFF"),
             self.define("TELPHER_HIP", "ON" if spec.satisfies("+rocm") else "OFF"),
             self.define("TELPHER_SYCL", "OFF"),
