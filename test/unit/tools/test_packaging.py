@@ -49,6 +49,10 @@ class Value(str):
         return str(self)
 
     @property
+    def mpicc(self) -> str:
+        return f"/{self}/mpi/2021.17/bin/mpiicx"
+
+    @property
     def value(self) -> tuple:
         return tuple(self.split(","))
 
@@ -100,10 +104,23 @@ class Spack(unittest.TestCase):
         found = self.arguments(Spec("cray-mpich"))
         self.assertEqual((found["TELPHER_MPICH_PREFIX"], found["TELPHER_CUDA"]), ("/cray-mpich", "OFF"))
 
+    def test_mpis_that_are_made_from_open_mpi(self):
+        for name in ("hpcx-mpi", "spectrum-mpi"):
+            found = self.arguments(Spec(name))
+            self.assertEqual(found["TELPHER_OMPI_PREFIX"], f"/{name}")
+            self.assertNotIn("TELPHER_MPICH_PREFIX", found)
+
+    def test_mpis_with_a_folder_of_their_own_in_their_package(self):
+        found = self.arguments(Spec("intel-oneapi-mpi"))
+        self.assertEqual(found["TELPHER_MPICH_PREFIX"], "/intel-oneapi-mpi/mpi/2021.17")
+        self.assertEqual(self.arguments(Spec("nvhpc"))["TELPHER_OMPI_PREFIX"], "/nvhpc/mpi/2021.17")
+
     def test_variants(self):
         cuda = self.arguments(Spec("mpich", "+cuda", cuda_arch="80,90"))
         self.assertEqual((cuda["TELPHER_CUDA_ROOT"], cuda["TELPHER_CUDA_ARCHITECTURES"]), ("/cuda", ("80", "90")))
         self.assertNotIn("TELPHER_CUDA_ARCHITECTURES", self.arguments(Spec("mpich", "+cuda", cuda_arch="none")))
+        self.assertEqual(cuda["TELPHER_LIBFABRIC"], False)  # headers that happen to be there do not count
+        self.assertEqual(self.arguments(Spec("mpich", "+libfabric"))["TELPHER_LIBFABRIC"], True)
         rocm = self.arguments(Spec("mpich", "+rocm", amdgpu_target="gfx90a"))
         self.assertEqual((rocm["TELPHER_HIP"], rocm["TELPHER_HIP_ARCHITECTURES"]), ("ON", ("gfx90a",)))
 
@@ -155,6 +172,15 @@ class Wheels(unittest.TestCase):
             tree = ast.parse(path.read_text(), feature_version=(3, int(oldest.group(1))))
             words = [word.arg for call in ast.walk(tree) if isinstance(call, ast.Call) for word in call.keywords]
             self.assertNotIn("strict", words, f"{path.name}: zip(strict=) is of Python 3.10")
+
+    def test_an_older_python_is_told_which_one_is_needed(self):
+        text = (ROOT / "tools/bin/telpher").read_text()
+        ast.parse(text, feature_version=(3, 6))  # of RHEL 8 and SLES 15
+        with unittest.mock.patch.object(sys, "version_info", (3, 6, 8)), unittest.mock.patch("sys.stderr") as said:
+            with self.assertRaises(SystemExit) as end:
+                exec(compile(text, "telpher", "exec"), {"__file__": "telpher"})
+        self.assertEqual(end.exception.code, 2)
+        self.assertRegex(said.write.call_args.args[0], r"needs Python 3\.9 or newer, and .* is 3\.6")
 
     def test_what_is_in_the_core_and_where(self):
         files = {
