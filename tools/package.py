@@ -89,6 +89,14 @@ def cuda_major(build: Path) -> str:
     return re.search(r"release (\d+)", run([nvcc.group(1), "--version"])).group(1)
 
 
+def rocm_major(library: Path) -> str:
+    """Of the HIP runtime that the plug-in needs: one of another major version has another name, and does not do."""
+    found = re.search(r"\(NEEDED\).*\[libamdhip64\.so\.(\d+)\]", run(["readelf", "-d", str(library)]))
+    if not found:
+        raise PackageError(f"{library.name} names no version of libamdhip64.so; for which ROCm is it?")
+    return found.group(1)
+
+
 def sycl_runtime() -> list[str]:
     """The one that the plug-in is built with, whose library no other major version has."""
     pinned = next(one for one in setup.PINS["sycl"] if one.startswith("intel-sycl-rt=="))
@@ -103,7 +111,8 @@ def plugin_wheel(vendor: str, files: dict, version: str, build: Path) -> Wheel:
         major = cuda_major(build)
         return Wheel(f"telpher_cuda{major}", f"Telpher's plug-in for NVIDIA GPUs, CUDA {major}", placed, exact)
     if vendor == "hip":
-        return Wheel("telpher_rocm", "Telpher's plug-in for AMD GPUs", placed, exact)
+        major = rocm_major(files["lib/libtelpher-hip.so"])
+        return Wheel("telpher_rocm", f"Telpher's plug-in for AMD GPUs, ROCm {major}", placed, exact)
     return Wheel("telpher_sycl", "Telpher's plug-in for SYCL (Intel GPUs)", placed, [*exact, *sycl_runtime()])
 
 

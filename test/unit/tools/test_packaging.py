@@ -22,6 +22,7 @@ import stand_in  # noqa: E402
 BUILD = os.environ["BUILD"]
 PACKAGING = ROOT / "share/packaging"
 SPACK = PACKAGING / "spack/spack_repo/telpher/packages/telpher/package.py"
+NEEDS_ROCM_5 = " 0x0000000000000001 (NEEDED)             Shared library: [libamdhip64.so.5]\n"
 
 
 def cache_entries() -> set:
@@ -203,7 +204,9 @@ class Wheels(unittest.TestCase):
         inside = ["telpher/bin/telpher", "telpher/lib/libtelpher-emu.so", "telpher/run.py"]
         self.assertEqual(sorted(core.files), below_environment + inside)
         self.assertEqual(core.extras["rocm"], ["telpher-rocm==1.0.0"])
-        rocm = package.plugin_wheel("hip", files, "1.0.0", Path())
+        with unittest.mock.patch.object(package, "run", lambda command: NEEDS_ROCM_5):
+            rocm = package.plugin_wheel("hip", files, "1.0.0", Path())
+        self.assertTrue(rocm.summary.endswith("AMD GPUs, ROCm 5"), rocm.summary)
         self.assertEqual((list(rocm.files), rocm.requires), (["telpher/lib/libtelpher-hip.so"], ["telpher==1.0.0"]))
         self.assertIn(
             "telpher/lib/libtelpher-sycl-reduce.syclbin", package.plugin_wheel("sycl", files, "1.0.0", Path()).files
