@@ -23,7 +23,7 @@ def installation(facts: dict) -> list:
                 "plug-in wheels",
                 "bad",
                 f"{' and '.join(facts['plugin_wheels'])} wrote the same file",
-                "uninstall both, then install the one for your driver: pip install 'telpher[cuda13]'",
+                "uninstall both, then install the one for your driver: telpher_cuda13 from 580 on, else telpher_cuda12",
             )
         )
     return checks
@@ -49,25 +49,32 @@ def opened_backend(name: str, devices: int, wanted: bool) -> Check:
     )
 
 
+WHEELS = {"cuda": "telpher_cuda", "hip": "telpher_rocm", "sycl": "telpher_sycl"}
+
+
+def remedy_of_absent(name: str, facts: dict) -> str:
+    """Of a back end that was wanted: its plug-in is not there, or cannot be used."""
+    if name not in WHEELS:
+        return "TELPHER_PLUGIN_PATH names its folder"
+    if name not in facts["libraries"]:
+        return f"install its wheel ({WHEELS[name]}*.whl) beside telpher's, or build with it: make install WITH={name}"
+    remedy = "its driver or runtime is missing or too old for this plug-in"
+    if name == "cuda" and any("cuda13" in wheel for wheel in facts["plugin_wheels"]):
+        remedy += ", which needs one of CUDA 13 (580 or newer); the wheel telpher_cuda12 serves older ones"
+    if name == "hip" and facts["rocm_release"]:
+        remedy += f", which needs ROCm {facts['rocm_release']}; for another ROCm build with it: make install WITH=hip"
+    return remedy
+
+
 def backends(facts: dict) -> list:
     """Named back ends must be there with a device, and those whose devices the system has."""
     opened = {one["name"]: one for one in facts.get("backends", [])}
     wanted = {word for word in facts["asked"]["backend"].split(",") if word not in ("", "auto", "none")}
     wanted |= {facts["visibility"]["vendor"]} - {""} if "auto" in facts["asked"]["backend"] else set()
     checks = [opened_backend(name, len(one["devices"]), name in wanted) for name, one in opened.items()]
-    extras = {"cuda": "cuda13", "hip": "rocm", "sycl": "sycl"}
     for name in sorted(wanted - set(opened)):
         reason = next((text for text in facts.get("absent", []) if text.startswith(name + ":")), f"{name}: unknown")
-        remedy = (
-            f"pip install 'telpher[{extras[name]}]', or build with it"
-            if name in extras
-            else "TELPHER_PLUGIN_PATH names its folder"
-        )
-        if name in facts["libraries"]:
-            remedy = "its driver or runtime is missing or too old for this plug-in"
-            if name == "cuda" and any("cuda13" in wheel for wheel in facts["plugin_wheels"]):
-                remedy += ", which needs one of CUDA 13 (580 or newer); the wheel telpher_cuda12 serves older ones"
-        checks.append(Check(f"back end {name}", "bad", reason, remedy))
+        checks.append(Check(f"back end {name}", "bad", reason, remedy_of_absent(name, facts)))
     if not checks:
         checks.append(
             Check(

@@ -91,7 +91,7 @@ def plugin_wheels() -> list:
 def here(backend: str) -> dict:
     """All that is of this node."""
     facts = info.gather(backend) | {"nvidia": nvidia(), "system": system(), "plugin_wheels": plugin_wheels()}
-    facts["cuda_release"] = libraries.cuda_release()
+    facts |= {"cuda_release": libraries.cuda_release(), "rocm_release": libraries.rocm_release()}
     facts["nics"] = adapters.nearest([device.bus for device in devices.all_devices() if device.bus])
     return facts
 

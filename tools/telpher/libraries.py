@@ -7,7 +7,7 @@ import mmap
 import os
 import re
 
-from . import UserError
+from . import UserError, elf
 
 NAME_OF_ABI = {"mpich": "MPICH's ABI", "ompi": "Open MPI", "mpi_abi": "the MPI-5 standard ABI"}
 
@@ -61,6 +61,14 @@ def cuda_release() -> str:
         found = re.search(rb"telpher_plugin_runtime CUDA (\d+)", whole)
         number = int(found.group(1)) if found else 0
     return f"{number // 1000}.{number % 1000 // 10}" if number else ""
+
+
+def rocm_release() -> str:
+    """The major version of ROCm whose HIP runtime libtelpher-hip.so is linked with; "" where there is none. (That for
+    NVIDIA's devices needs none.)"""
+    path = present().get("hip", "")
+    names = elf.needed(path) or [] if path else []
+    return next((name.rpartition(".")[2] for name in names if name.startswith("libamdhip64.so.")), "")
 
 
 def program(name: str) -> str | None:

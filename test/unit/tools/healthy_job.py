@@ -30,6 +30,7 @@ HEALTHY = {
     "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}},
     "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
     "cuda_release": "13.0",
+    "rocm_release": "",
     "backends": [
         {
             "name": "cuda",

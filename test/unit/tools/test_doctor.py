@@ -106,13 +106,19 @@ class Judgement(unittest.TestCase):
             "absent": ["cuda: cannot open"],
             "libraries": {"mpich": "/t/lib/libtelpher-mpich.so"},
         }
-        self.expect("bad", "cuda: cannot open.*telpher.cuda13")
+        self.expect("bad", r"cuda: cannot open.*telpher_cuda\*\.whl.*make install WITH=cuda$")
 
     def test_a_driver_that_is_too_old(self):
         self.facts |= {"backends": [], "absent": ["cuda: CUDA driver version is insufficient for CUDA runtime version"]}
         self.expect("bad", "insufficient.*CUDA 13.*telpher_cuda12")
         self.facts["plugin_wheels"] = ["telpher_cuda12-0.1.0.dist-info"]
         self.expect("bad", "too old for this plug-in$")
+
+    def test_a_rocm_that_the_plug_in_is_not_for(self):
+        self.facts |= {"backends": [], "absent": ["hip: libamdhip64.so.5: cannot open shared object file"]}
+        self.facts |= {"rocm_release": "5", "libraries": self.facts["libraries"] | {"hip": "/t/lib/libtelpher-hip.so"}}
+        self.facts["asked"]["backend"], self.facts["visibility"]["vendor"] = "hip", ""
+        self.expect("bad", "cannot open.*needs ROCm 5; for another ROCm .* make install WITH=hip$")
 
     def test_a_back_end_without_a_device(self):
         self.facts["backends"][0] |= {"devices": [], "pairs": []}
