@@ -20,7 +20,7 @@ RANKS_UNDER_ASAN = bad_input,arguments,chunks,chunk_runs-small,chunk_runs-mapped
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
-	@echo "make install        build everything, install into PREFIX (default /usr/local); WITH='cuda hip sycl' fetches compilers, CUDA_ARCHITECTURES=native: for this machine's GPUs only"
+	@echo "make install        build everything, install into PREFIX (default /usr/local); WITH='cuda hip sycl' fetches compilers (cuda12: for drivers older than 580), CUDA_ARCHITECTURES=native: for this machine's GPUs only"
 	@echo "make check          build and run the tests (at most ten minutes on two cores)"
 	@echo "make check-short    short forms of stress and check-nodes, a minute of everything with nothing left behind"
 	@echo "make check-asan     tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer; a minute of bad input"
@@ -44,7 +44,7 @@ help:
 	@echo "make check-plugins  wheels of the CUDA and ROCm plug-ins for one architecture each, installed and loaded"
 	@echo "make check-bare     the wheels of make wheels in bare Debian 12 and Ubuntu 24.04 (needs root, minutes; not in .ci/run)"
 	@echo "make check-bare-core the core wheel of check-install in bare Debian 12, where there is root and Debian's archive"
-	@echo "make release        source archive, wheels, checksums and notes into build/dist"
+	@echo "make release        source archive, wheels, checksums and notes into build/dist; the core's wheel only, without WITH='cuda cuda12 hip sycl'"
 	@echo "Behind any of them, MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 
 setup:

@@ -29,6 +29,8 @@ NO_STANDARD_ABI = (*ONE_MPI, "dev")
 FOLDER_OF = {"vendors": "dev"}
 # Presets that hold the vendors that were asked for and no other that happens to be on this machine.
 ASKED_VENDORS = ("vendors", "wheels")
+# What CMake keeps of another toolkit, found there before.
+FOUND_BY_CUDA_ROOT = ("TELPHER_NVCC", "TELPHER_CUDA_INCLUDE", "TELPHER_CUDART")
 
 
 def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
@@ -43,6 +45,13 @@ def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
     return found
 
 
+def cuda_root(preset: str, state: dict) -> str:
+    """The toolkit that was asked for. An installation holds one CUDA plug-in; the wheel for 12 has its own preset."""
+    if preset == "wheels_cuda12":
+        return state["cuda12"]
+    return state.get("cuda") or (preset == "release" and state.get("cuda12")) or ""
+
+
 def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     prefixes = mpi_prefixes(preset, state)
     cache = [f"CMAKE_CXX_COMPILER={state['compiler']}", f"CMAKE_MAKE_PROGRAM={state['ninja']}",
@@ -51,15 +60,15 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in NO_STANDARD_ABI else 'ON'}"]
     if state.get("zfp"):
         cache += [f"TELPHER_ZFP_LIBRARY={state['zfp']}"]
-    if preset == "wheels_cuda12":
-        return [f"-D{entry}" for entry in [*cache, f"TELPHER_CUDA_ROOT={state['cuda12']}", *extra]]
-    if state.get("cuda"):
-        cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
-    if state.get("sycl"):
+    found_by_root = []
+    if root := cuda_root(preset, state):
+        cache += [f"TELPHER_CUDA_ROOT={root}"]
+        found_by_root = [f"-U{name}" for name in FOUND_BY_CUDA_ROOT]
+    if state.get("sycl") and preset != "wheels_cuda12":
         cache += ["TELPHER_SYCL=ON", f"TELPHER_SYCL_ROOT={state['sycl']}"]
     if preset in ASKED_VENDORS:
         cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip", "sycl")]
-    return [f"-D{entry}" for entry in cache + extra]
+    return found_by_root + [f"-D{entry}" for entry in cache + extra]
 
 
 def watched() -> list[str]:
@@ -96,6 +105,9 @@ def main() -> int:
     if options.preset == "system" and not mpi_prefixes("system", state):
         print("build: the machine brings no MPI of its own; this ring has nothing to do")
         return NOTHING_TO_DO
+    if options.preset == "release" and state.get("cuda") and state.get("cuda12"):
+        print("build: an installation holds one plug-in for CUDA: name either cuda or cuda12 in WITH")
+        return 1
     folder = ROOT / "build" / FOLDER_OF.get(options.preset, options.preset)
     configure = [state["cmake"], "--preset", options.preset,
                  *cache_of(options.preset, state, options.cache)]

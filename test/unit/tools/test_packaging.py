@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/install")]
 
+import build  # noqa: E402
 import package  # noqa: E402
 import release  # noqa: E402
 import stand_in  # noqa: E402
@@ -144,15 +145,26 @@ class Recipes(unittest.TestCase):
             self.assertIn("Not run:", (PACKAGING / name).read_text(), name)
 
 
+class Toolkits(unittest.TestCase):
+    def test_cuda_12_is_built_with_where_it_alone_was_asked_for(self):
+        state = {"mpi": {}, "compiler": "c++", "ninja": "ninja", "cuda12": "/cuda12"}
+        arguments = build.cache_of("release", state, [])
+        self.assertIn("-DTELPHER_CUDA_ROOT=/cuda12", arguments)
+        self.assertLess(arguments.index("-UTELPHER_NVCC"), arguments.index("-DTELPHER_CUDA_ROOT=/cuda12"))
+        self.assertIn("-DTELPHER_CUDA=OFF", build.cache_of("wheels", state, []))
+        self.assertEqual(build.cuda_root("wheels", state | {"cuda": "/cuda13"}), "/cuda13")
+        self.assertEqual(build.cuda_root("wheels_cuda12", state | {"cuda": "/cuda13"}), "/cuda12")
+
+
 class Wheels(unittest.TestCase):
     def test_a_plug_in_alone_is_named_by_its_compilers_age(self):
         with tempfile.TemporaryDirectory() as folder:
             emulated = Path(BUILD, "lib/libtelpher-emu.so")
-            build = stand_in.cuda_build(emulated, Path(folder, "build"), "12.4", "1.0.0")
-            files = package.plugin_alone(build, "cuda", Path(folder, "staged"))
-            wheel = package.plugin_wheel("cuda", files, "1.0.0", build)
+            made = stand_in.cuda_build(emulated, Path(folder, "build"), "12.4", "1.0.0")
+            files = package.plugin_alone(made, "cuda", Path(folder, "staged"))
+            wheel = package.plugin_wheel("cuda", files, "1.0.0", made)
             self.assertEqual((wheel.name, list(wheel.files)), ("telpher_cuda12", ["telpher/lib/libtelpher-cuda.so"]))
-            stripped, whole = wheel.files["telpher/lib/libtelpher-cuda.so"], build / "lib/libtelpher-cuda.so"
+            stripped, whole = wheel.files["telpher/lib/libtelpher-cuda.so"], made / "lib/libtelpher-cuda.so"
             self.assertLess(stripped.stat().st_size, whole.stat().st_size)
 
     def test_the_sizes_that_are_promised(self):
