@@ -36,6 +36,7 @@ function(telpher_install_package)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/telpher.bash
     DESTINATION share/bash-completion/completions RENAME telpher)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/_telpher DESTINATION share/zsh/site-functions)
+  install(FILES ${PROJECT_SOURCE_DIR}/examples/send_receive_telpher.py DESTINATION share/telpher/examples)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake DESTINATION share/telpher)
 endfunction()
 

@@ -138,6 +138,9 @@ class Prefix(unittest.TestCase):
         ):
             self.assertTrue(Path(seen[name], inside).is_file(), (name, seen[name]))
 
+    def test_the_example_is_there(self):
+        self.assertTrue((self.prefix / "share/telpher/examples/send_receive_telpher.py").is_file())
+
     def test_the_command_is_whole(self):
         shown = run(self.prefix / "bin/telpher", "--version")
         self.assertRegex(shown, r"^\d+\.\d+\.\d+( \([0-9a-f]{12,}(-dirty)?\))?$")

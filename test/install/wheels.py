@@ -121,6 +121,14 @@ class Wheels(unittest.TestCase):
         for _, environment in self.each():
             self.right(environment.run("telpher", "run", "-n", "2", "--backend", "emu", "python", "app.py"))
 
+    def test_the_example_that_is_inside(self):
+        """Found by the line of docs/start/install.md."""
+        find = "import telpher; print(telpher.__path__[0] + '/share/telpher/examples')"
+        for _, environment in self.each():
+            example = environment.run("python", "-c", find).stdout.strip() + "/send_receive_telpher.py"
+            line = ("run", "-n", "2", "--backend", "emu", "python", "-m", "mpi4py", example)
+            self.assertIn("in device memory (emu): right", environment.run("telpher", *line).stdout)
+
     def test_exec_under_the_launcher(self):
         for mpi, environment in self.each():
             more = ["--oversubscribe"] if mpi == "openmpi" else []

@@ -204,6 +204,7 @@ class Wheels(unittest.TestCase):
                 "lib/libtelpher-hip.so",
                 "lib/libtelpher-sycl-reduce.syclbin",
                 "share/telpher/telpher/run.py",
+                "share/telpher/examples/send_receive_telpher.py",
                 "share/bash-completion/completions/telpher",
                 "share/zsh/site-functions/_telpher",
             )
@@ -214,6 +215,7 @@ class Wheels(unittest.TestCase):
             "telpher-1.0.0.data/data/share/zsh/site-functions/_telpher",
         ]
         inside = ["telpher/bin/telpher", "telpher/lib/libtelpher-emu.so", "telpher/run.py"]
+        inside.append("telpher/share/telpher/examples/send_receive_telpher.py")
         self.assertEqual(sorted(core.files), below_environment + inside)
         self.assertEqual(core.extras["rocm"], ["telpher-rocm==1.0.0"])
         with unittest.mock.patch.object(package, "run", lambda command: NEEDS_ROCM_5):
