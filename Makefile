@@ -153,7 +153,7 @@ endif
 
 # From the build that the tests use: what is installed is the same, and needs no other build.
 check-install:
-	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
+	@$(SETUP) --with mpich --with ompi --with zfp --with wheels --with lmod
 	@$(BUILD) dev -D TELPHER_STANDARD_ABI=ON --target telpher_installed
 	@$(PYTHON) tools/package.py build/dev --core
 	@$(PYTHON) test/install/run.py build/dev

@@ -3,10 +3,11 @@
 
     python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
-Parts: cmake ninja (always), mpich, ompi, cuda, cuda12 (for its wheel), hip, sycl, lint, wheels (what checks them),
-zfp (libzfp, which judges Telpher's ZFP streams in a test that is left out without it), and `mpi` (any host MPI: one
-that is on the machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
-second run finds everything and does nothing. Exit code 1 if a part that was asked for is missing.
+Parts: cmake ninja (always), mpich, ompi, cuda, cuda12 (older drivers), hip, sycl, lint, wheels (what checks them),
+zfp (libzfp, which judges Telpher's ZFP streams in a test that is left out without it), lmod (which reads the module
+file in a test, else a stand-in does), and `mpi` (any host MPI: one that is on the machine, else MPICH). What it found
+is written to build/deps/setup.json, which tools/build.py reads. A second run finds everything and does nothing. Exit
+code 1 if a part that was asked for is missing.
 """
 import argparse
 import json
@@ -129,13 +130,20 @@ def older_cuda() -> str:
     return str(root)
 
 
+def apt_get(packages: list[str]) -> None:
+    """Installs them where root may; whoever needs them looks whether they are there."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    print(f"setup: apt-get install {' '.join(packages)}", flush=True)
+    quiet = {"capture_output": True, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
+    subprocess.run(["apt-get", "update"], **quiet)
+    subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *packages], **quiet)
+
+
 def hip() -> str:
     found = shutil.which("hipcc") or shutil.which("hipcc", path="/opt/rocm/bin")
-    if not found and os.geteuid() == 0 and shutil.which("apt-get"):
-        print(f"setup: apt-get install {' '.join(HIP_PACKAGES)}", flush=True)
-        quiet = {"capture_output": True, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
-        subprocess.run(["apt-get", "update"], **quiet)
-        subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *HIP_PACKAGES], **quiet)
+    if not found:
+        apt_get(HIP_PACKAGES)
         found = shutil.which("hipcc")
     if not found:
         raise wheels.SetupError(f"no hipcc; install Debian's packages {' '.join(HIP_PACKAGES)}")
@@ -150,6 +158,15 @@ def zfp() -> str:
         print(f"setup: no libzfp to compare with: {error}")
         return ""
     return str(found[0]) if found else ""
+
+
+def lmod() -> str:
+    """What a shell sources to get the command `module`, or "" where it cannot be had: a stand-in reads the module file
+    then."""
+    start = Path(os.environ.get("LMOD_PKG", "/usr/share/lmod/lmod"), "init/bash")
+    if not start.is_file():
+        apt_get(["lmod"])
+    return str(start) if start.is_file() else ""
 
 
 def sycl() -> str:
@@ -185,10 +202,12 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
         state["hip"] = attempt("hip", hip)
     if "zfp" in parts:
         state["zfp"] = zfp()
+    if "lmod" in parts:
+        state["lmod"] = lmod()
     if "sycl" in parts:
         state["sycl"] = attempt("sycl", sycl)
     if "wheels" in parts:
-        for tool in ("auditwheel", "lupa"):  # lupa: a Lua, to read the module file with
+        for tool in ("auditwheel", "lupa"):  # lupa: a Lua, to read the module file with where there is no Lmod
             state[tool] = str(attempt(tool, get, tool) or "")
     if "lint" in parts:
         for tool in LINT_TOOLS:
@@ -199,7 +218,8 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--with", dest="parts", action="append", default=[],
-                        choices=["mpi", "mpich", "ompi", "cuda", "cuda12", "hip", "sycl", "lint", "wheels", "zfp"])
+                        choices=["mpi", "mpich", "ompi", "cuda", "cuda12", "hip", "sycl", "lint", "lmod", "wheels",
+                                 "zfp"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
     for abi in GIVEN:
         parser.add_argument(f"--{abi}", metavar="PREFIX", help="take this MPI")

@@ -4,6 +4,7 @@ what is left after `uninstall`."""
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -38,6 +39,13 @@ telpher.telpher_memcpy(host, device, ctypes.c_size_t(count.value))
 assert set(host.raw) == {1}
 both.MPI_Finalize()
 print("right")
+"""
+
+
+LMOD_STEPS = """
+. "$1" && module use "$2" && env -0 > "$3/before"
+module load telpher && env -0 > "$3/loaded"
+module unload telpher && env -0 > "$3/unloaded"
 """
 
 
@@ -116,6 +124,34 @@ class Prefix(unittest.TestCase):
         self.assertEqual(run(*launch, sys.executable, script, both, own, libmpi).count("right"), 2)
 
     def test_module_file(self):
+        seen = self.loaded_by_lmod(SETUP["lmod"]) if SETUP.get("lmod") else self.read_by_a_stand_in()
+        self.assertEqual(seen["PATH"].split(":")[0], str(self.prefix / "bin"))
+        self.assertEqual(seen["TELPHER_HOME"], str(self.prefix))
+        for name, inside in (
+            ("LD_LIBRARY_PATH", "libtelpher-mpich.so"),
+            ("LIBRARY_PATH", "libtelpher-mpich.so"),
+            ("CPATH", "telpher/telpher.h"),
+            ("CPATH", "telpher/telpher_f08.f90"),
+            ("PKG_CONFIG_PATH", "telpher-mpich.pc"),
+            ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake"),
+        ):
+            self.assertTrue(Path(seen[name], inside).is_file(), (name, seen[name]))
+
+    def loaded_by_lmod(self, lmod: str) -> dict:
+        """The environment behind `module load telpher`; `module unload` must leave what was there before."""
+        folder = self.folder / "lmod"
+        folder.mkdir()
+        bare = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}
+        run("bash", "-c", LMOD_STEPS, "bash", lmod, self.prefix / "share/modulefiles", folder, env=bare)
+
+        def kept(step: str) -> dict:
+            entries = (entry.partition("=") for entry in (folder / step).read_text().split("\0") if entry)
+            return {name: value for name, _, value in entries if not re.match("_|.*LMOD|LOADEDMODULES", name)}
+
+        self.assertEqual(kept("unloaded"), kept("before"))
+        return kept("loaded")
+
+    def read_by_a_stand_in(self) -> dict:
         sys.path.insert(0, SETUP["lupa"])
         import lupa
 
@@ -128,15 +164,7 @@ class Prefix(unittest.TestCase):
         names.prepend_path = names.setenv = seen.__setitem__
         names.help = names.whatis = names.conflict = names.LmodError = lambda *_: None
         lua.execute(path.read_text())
-        self.assertEqual(seen["PATH"], str(self.prefix / "bin"))
-        for name, inside in (
-            ("LD_LIBRARY_PATH", "libtelpher-mpich.so"),
-            ("CPATH", "telpher/telpher.h"),
-            ("CPATH", "telpher/telpher_f08.f90"),
-            ("PKG_CONFIG_PATH", "telpher-mpich.pc"),
-            ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake"),
-        ):
-            self.assertTrue(Path(seen[name], inside).is_file(), (name, seen[name]))
+        return seen
 
     def test_the_example_is_there(self):
         self.assertTrue((self.prefix / "share/telpher/examples/send_receive_telpher.py").is_file())
