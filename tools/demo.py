@@ -116,7 +116,8 @@ def run(gpus: list, abi: str) -> int:
     if code:
         say(f"the demonstration failed with exit code {code}")
         return 1
-    say("done. Next: `make install PREFIX=$HOME/telpher`, then `telpher run -n 2 ./your_program`;")
+    wanted = f" WITH={gpus[0].vendor}" if gpus else ""
+    say(f"done. Next: `make install PREFIX=$HOME/telpher{wanted}`, then `telpher run -n 2 ./your_program`;")
     say("docs/start/install.md goes on from here")
     return 0
 
