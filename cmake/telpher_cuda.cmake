@@ -50,11 +50,11 @@ function(telpher_cuda_architectures out)
   set(${out} ${architectures} PARENT_SCOPE)
 endfunction()
 
-# Kernels for all architectures take 8 times as much room uncompressed, which nvcc leaves them by default. Drivers
-# of CUDA 12 do not all read this form, those of 13 do.
+# Kernels for all architectures take several times as much room uncompressed, which nvcc leaves them by default.
+# All drivers read what fatbinary compresses. Those of CUDA 13 also read the smaller form of its nvcc.
 function(telpher_nvcc_compression out)
   execute_process(COMMAND ${TELPHER_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET)
-  set(${out} "" PARENT_SCOPE)
+  set(${out} -Xfatbin=-compress-all PARENT_SCOPE)
   if(version MATCHES "release ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 13)
     set(${out} --compress-mode=size PARENT_SCOPE)
   endif()
