@@ -144,6 +144,37 @@ void requests_of_streams(suite& s) {
   }
 }
 
+/// A stream sends only when it has what the peer sends behind a barrier, which the peer's receive
+/// must not hold up.
+void behind_barrier(suite& s, std::size_t size) {
+  const int peer = s.rank ^ 1, n = as_int(size);
+  const bool pairs = peer < s.ranks;
+  bytes in(size, 0), out(size, 40 + s.rank);
+  if (pairs && s.rank < peer) {
+    const test_stream stream;
+    STREAM_CALL(telpher_recv_enqueue)
+    (in.data(), n, MPI_BYTE, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, stream);
+    STREAM_CALL(telpher_send_enqueue)(out.data(), n, MPI_BYTE, peer, 1, MPI_COMM_WORLD, stream);
+    MPI_Barrier(MPI_COMM_WORLD);
+    stream.wait();
+  } else if (pairs) {
+    MPI_Request r;
+    int done = 0;
+    MPI_Irecv(in.data(), n, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &r);
+    for (int look = 0; look < 50 && !done; ++look) {
+      MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    s.expect(!done, "the stream waits");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(out.data(), n, MPI_BYTE, peer, 2, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (pairs) s.expect(in.all(40 + peer), "what came behind a barrier");
+}
+
 void persistent(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
@@ -324,6 +355,8 @@ int main(int argc, char** argv) {
   s.run("far ahead", [&] { far_ahead(s); });
   s.run("per thread", [&] { per_thread(s); });
   s.run("persistent", [&] { persistent(s); });
+  for (const std::size_t size : {sizes[1], sizes[2], sizes[4]})
+    s.run("behind a barrier/" + std::to_string(size), [&] { behind_barrier(s, size); });
   for (const char* type : {"telpher_stream", "cudaStream_t", "hipStream_t"})
     s.run(std::string("mpix, ") + type, [&] { mpix(s, type); });
   return s.finish();
