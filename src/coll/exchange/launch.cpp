@@ -133,17 +133,22 @@ result<launch_context> launch_context::take_surely(const memory::place& where) n
 
 result<launch_context> launch_context::take(const memory::place& where, int most) noexcept {
   std::lock_guard lock(guard);
-  int of_device = 0;
+  int taken = 0;
+  context_state* free = nullptr;
   for (const auto& s : *contexts) {
     if (!(s->where == where) || s->for_all) continue;
-    ++of_device;
-    if (s->taken) continue;
-    s->taken = true;
-    return launch_context(s.get());
+    if (s->taken)
+      ++taken;
+    else if (!free)
+      free = s.get();  // the first one, whose kernel may stay
   }
-  if (of_device >= most) return status::would_block;
+  if (taken >= most) return status::would_block;
+  if (free) {
+    free->taken = true;
+    return launch_context(free);
+  }
   auto made = make(where, false);
-  if (made && of_device == 0) made->state_->most_staying = most_staying(where);
+  if (made && taken == 0) made->state_->most_staying = most_staying(where);
   return made;
 }
 
