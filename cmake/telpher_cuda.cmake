@@ -25,8 +25,8 @@ function(telpher_find_cuda found)
   endif()
 endfunction()
 
-# The architectures to compile for: the machine code of each, which all of its generation run (80 for 86 and 89,
-# 100 for 103), and PTX of the newest for those to come.
+# The architectures to compile for: the machine code of each, which all of its generation run (70 for 75, 80 for 86
+# and 89, 100 for 103), and PTX of the newest for those to come.
 function(telpher_cuda_architectures out)
   set(architectures ${TELPHER_CUDA_ARCHITECTURES})
   if(architectures STREQUAL native)
@@ -46,6 +46,9 @@ function(telpher_cuda_architectures out)
         list(APPEND architectures ${architecture})
       endif()
     endforeach()
+    if(70 IN_LIST architectures)
+      list(REMOVE_ITEM architectures 75)
+    endif()
   endif()
   set(${out} ${architectures} PARENT_SCOPE)
 endfunction()
