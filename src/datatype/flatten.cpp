@@ -235,6 +235,21 @@ status compare_leaves(MPI_Datatype type, MPI_Count& bytes, bool& uniform) {
   return status::ok;
 }
 
+// The true bounds are those of the blocks. A host MPI may count members without elements.
+void bound(layout& out) noexcept {
+  if (out.blocks.empty()) return;
+  const auto end_of = [](const layout::block& b) {
+    return b.offset + static_cast<std::int64_t>(b.bytes);
+  };
+  std::int64_t low = out.blocks.front().offset, high = end_of(out.blocks.front());
+  for (const layout::block& b : out.blocks) {
+    low = std::min(low, b.offset);
+    high = std::max(high, end_of(b));
+  }
+  out.true_lower_bound = low;
+  out.true_extent = high - low;
+}
+
 }  // namespace
 
 status flatten(MPI_Datatype type, layout& out) {
@@ -243,9 +258,8 @@ status flatten(MPI_Datatype type, layout& out) {
   out.size = static_cast<std::uint64_t>(m.size);
   out.lower_bound = m.lower_bound;
   out.extent = m.extent;
-  out.true_lower_bound = m.true_lower_bound;
-  out.true_extent = m.true_extent;
   TELPHER_TRY(blocks_of(type, out.blocks));
+  bound(out);
   MPI_Count leaf_bytes = 0;
   TELPHER_TRY(compare_leaves(type, leaf_bytes, out.uniform));
   out.uniform |= out.size == 0;

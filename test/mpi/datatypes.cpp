@@ -113,6 +113,46 @@ void unlike_parts(suite& s) {
     });
     exchange_type(s, t, {5, 6, 53, 54, 60, 1200});
   }
+/// A member without elements: a type of none, or none of a type.
+datatype with_empty_member(MPI_Aint empty, bool none_of_a_type, MPI_Aint at, int ints) {
+  return {"empty member", [=](MPI_Datatype* out) {
+            MPI_Datatype none, parts[2] = {MPI_INT, MPI_INT};
+            MPI_Type_contiguous(0, MPI_INT, &none);
+            if (!none_of_a_type) parts[0] = none;
+            int lengths[2] = {none_of_a_type ? 0 : 1, ints};
+            MPI_Aint places[2] = {empty, at};
+            MPI_Type_create_struct(2, lengths, places, parts, out);
+            MPI_Type_free(&none);
+          }};
+}
+
+/// Host MPIs differ in whether such members belong to the true extent.
+void empty_members(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (const bool none_of_a_type : {false, true})
+    for (const MPI_Aint away : {-64, 64}) {
+      exchange_type(s, with_empty_member(away, none_of_a_type, 0, 1), {1, 2, 60});
+      with_all_kinds([&](kind from, kind to) {
+        constexpr int ints = 3000;
+        s.note("%ld bytes from an address, %s to %s", static_cast<long>(away), name(from),
+               name(to));
+        const layout l(MPI_INT, ints);
+        buffer out(from, l.span), in(to, l.span, 8);
+        put(out, l, s.opt.seed + static_cast<std::uint64_t>(s.rank));
+        in.clear();
+        MPI_Aint from_at = 0, to_at = 0;
+        MPI_Get_address(out.data(), &from_at);
+        MPI_Get_address(in.data(), &to_at);
+        const datatype sent = with_empty_member(from_at + away, none_of_a_type, from_at, ints),
+                       received = with_empty_member(to_at + away, none_of_a_type, to_at, ints);
+        MPI_Sendrecv(MPI_BOTTOM, 1, sent.get(), peer, 6, MPI_BOTTOM, 1, received.get(), peer, 6,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        s.expect_none(check(in, l, s.opt.seed + static_cast<std::uint64_t>(peer), l.place.size()));
+      });
+    }
+}
+
 }
 
 /// Messages of exactly a ticket's size, one element less and one more, through a gapped type.
@@ -257,6 +297,7 @@ void freed_past_wrappers(suite& s) {
 /// there.
 void together(suite& s) {
   const int peer = s.rank ^ 1;
+  s.run("empty members", [&] { empty_members(s); });
   if (peer >= s.ranks) return;
   const std::vector<datatype> types = make_types();
   constexpr int messages = 24;
