@@ -257,6 +257,26 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
 
 // --- locks ---
 
+namespace {
+
+void let_go(window& w, int rank) noexcept {
+  hold& h = w.held[index(rank)];
+  if (h == hold::shared || h == hold::exclusive) w.shared.unlock(rank, h == hold::exclusive);
+  h = hold::none;
+}
+
+void let_go_of_all(window& w) noexcept {
+  for (int r = 0; r < w.size(); ++r) let_go(w, r);
+}
+
+/// Of a direct window: whether this rank has locked any memory.
+bool has_locked(const window& w) noexcept {
+  return w.host_locks > 0 ||
+         std::any_of(w.held.begin(), w.held.end(), [](hold h) { return h != hold::none; });
+}
+
+}  // namespace
+
 int lock(int type, int rank, int assertion, MPI_Win win, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_lock";
   window* const w = find(win);
@@ -277,17 +297,13 @@ int lock(int type, int rank, int assertion, MPI_Win win, const host_call& host) 
     w->fenced = false;
   }
   if (!w->host_at(rank)) return MPI_SUCCESS;
-  const int code = call_host(host);
-  if (code != MPI_SUCCESS) return code;
+  if (const int code = call_host(host); code != MPI_SUCCESS) {
+    if (w->direct_at(rank)) let_go(*w, rank);
+    return code;
+  }
   ++w->host_locks;
   passed(*w);
   return rank == w->rank ? take(*w, call) : MPI_SUCCESS;
-}
-
-static void let_go(window& w, int rank) noexcept {
-  hold& h = w.held[index(rank)];
-  if (h == hold::shared || h == hold::exclusive) w.shared.unlock(rank, h == hold::exclusive);
-  h = hold::none;
 }
 
 int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
@@ -328,7 +344,10 @@ int lock_all(int assertion, MPI_Win win, const host_call& host) noexcept {
     w->fenced = false;
     if (!w->host_too) return MPI_SUCCESS;
   }
-  if (const int code = call_host(host); code != MPI_SUCCESS) return code;
+  if (const int code = call_host(host); code != MPI_SUCCESS) {
+    if (w->by == way::direct) let_go_of_all(*w);
+    return code;
+  }
   ++w->host_locks;
   return show(*w, call);
 }
@@ -346,22 +365,23 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
     if (code == MPI_SUCCESS) --w->host_locks;
   }
   if (code == MPI_SUCCESS) code = done.finish(call);
-  if (w->by == way::direct)
-    for (int r = 0; r < w->size(); ++r) let_go(*w, r);
+  if (w->by == way::direct) let_go_of_all(*w);
   if (code == MPI_SUCCESS) code = take(*w, call);
   return first_error(copied, code);
 }
 
+// The host MPI refuses to flush all where no epoch of its own is open.
 int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return call_host(host);
   const bool all = rank == everyone;
-  if (!all && w->direct_at(rank) && w->held[index(rank)] == hold::none)
+  if (all ? w->by == way::direct && !has_locked(*w)
+          : w->direct_at(rank) && w->held[index(rank)] == hold::none)
     return wrong_epoch(*w, call);
   passed(*w);
   completion done(*w, rank);
   const int copied = end_copies(*w, rank, call);
-  if (all ? w->by != way::direct || w->host_too : w->host_at(rank))
+  if (all ? w->by != way::direct || w->host_locks > 0 : w->host_at(rank))
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   return first_error(copied, done.finish(call));
 }

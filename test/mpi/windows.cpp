@@ -276,6 +276,21 @@ void derived_types(suite& s, const setting& t) {
   MPI_Type_free(&every_second);
 }
 
+// One rank alone is locked, so the host MPI may know of no epoch.
+void flush_of_one(suite& s, const setting& t) {
+  window w(s, t.how, t.where, 2);
+  const array out(t.buffers, {5, 6});
+  const int r = right(s);
+  MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w.handle);
+  for (int i : {0, 1}) {
+    MPI_Put(out.data() + i, 1, MPI_INT, r, w.at(r, i), 1, MPI_INT, w.handle);
+    const int code = i == 0 ? MPI_Win_flush_all(w.handle) : MPI_Win_flush_local_all(w.handle);
+    s.expect_class(code, MPI_SUCCESS, "a flush of all");
+  }
+  MPI_Win_unlock(r, w.handle);
+  expect_ints(s, w.read(), {5, 6}, "put");
+}
+
 // --- random epochs ---
 
 /// Each rank writes places of its own, and adds to common ones with one operation an epoch, so that
@@ -356,6 +371,7 @@ constexpr std::pair<const char*, windows_case> bodies[] = {
     {"tests move messages", tests_move_messages},
     {"requests", requests},
     {"derived types", derived_types},
+    {"flush of one", flush_of_one},
     {"random epochs", random_epochs},
 };
 
