@@ -8,7 +8,7 @@ namespace telpher::codec {
 status encoder::start(const void* from, device::stream s) noexcept {
   TELPHER_TRY(memory::buffer::device(where_, most_bytes(plan_)).into(output_));
   TELPHER_TRY(memory::buffer::device(where_, the_coder()->workspace_bytes(plan_)).into(workspace_));
-  TELPHER_TRY(memory::buffer::host(sizeof(report), where_.owner, true).into(report_));
+  TELPHER_TRY(memory::buffer::for_kernels(sizeof(report), where_.owner).into(report_));
   return the_coder()->encode(*where_.owner, s, plan_, from, output_.data(), workspace_.data(),
                              static_cast<report*>(report_.data()));
 }

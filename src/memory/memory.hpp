@@ -53,9 +53,9 @@ result<device::stream> stream(const place& p, stream_role r) noexcept;
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;
 
 /// A pooled buffer, which is given back on destruction. Host buffers of at most
-/// TELPHER_LANDING_PINNED_LIMIT bytes, or with `pinned` set, are pinned for `owner`. Larger ones
-/// are mapped memory that is touched lazily; one that was filled is registered with `owner` when it
-/// is given back.
+/// TELPHER_LANDING_PINNED_LIMIT bytes, or with `pinned` set, are pinned for `owner` where that can
+/// be. Larger ones are mapped memory that is touched lazily; one that was filled is registered with
+/// `owner` when it is given back.
 class buffer {
  public:
   buffer() = default;
@@ -79,6 +79,9 @@ class buffer {
 
   static result<buffer> host(std::size_t bytes, device::backend* owner,
                              bool pinned = false) noexcept;
+  /// Pinned host memory, which kernels of `owner` may use; an error where there is no more, and
+  /// host() would give memory that is not pinned.
+  static result<buffer> for_kernels(std::size_t bytes, device::backend* owner) noexcept;
   static result<buffer> device(const place& p, std::size_t bytes) noexcept;
   /// Device memory there, or host memory that is not pinned.
   static result<buffer> in(const place& p, std::size_t bytes) noexcept {

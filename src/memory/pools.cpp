@@ -260,8 +260,7 @@ void give_to(int index, void* address, std::size_t bytes, bool filled) {
 result<buffer> buffer::host(std::size_t bytes, device::backend* owner, bool pinned) noexcept {
   const bool pin = owner && (pinned || bytes <= config().landing_pinned_limit);
   if (pin)
-    if (auto t = take_from(source::pinned, place{owner, 0}, bytes))
-      return buffer(t->address, bytes, t->pool, true);
+    if (auto pinned_one = for_kernels(bytes, owner)) return pinned_one;
   const place whose{owner, 0};
   if (owner)
     if (auto t = take_idle(source::registered, whose, bytes))
@@ -269,6 +268,12 @@ result<buffer> buffer::host(std::size_t bytes, device::backend* owner, bool pinn
   auto t = take_from(source::mapped, whose, bytes);
   TELPHER_TRY(t);
   return buffer(t->address, bytes, t->pool);
+}
+
+result<buffer> buffer::for_kernels(std::size_t bytes, device::backend* owner) noexcept {
+  auto t = take_from(source::pinned, place{owner, 0}, bytes);
+  TELPHER_TRY(t);
+  return buffer(t->address, bytes, t->pool, true);
 }
 
 result<buffer> buffer::device(const place& p, std::size_t bytes) noexcept {

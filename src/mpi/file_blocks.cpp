@@ -124,8 +124,9 @@ class pipeline {
     TELPHER_TRY(s);
     stream_ = *s;
     for (memory::buffer& b : blocks_) {
-      TELPHER_TRY(memory::buffer::host(cut_.block, cut_.where.owner, true).into(b));
-      if (gaps && !b.pinned()) return status::out_of_memory;  // kernels cannot use it
+      auto block = gaps ? memory::buffer::for_kernels(cut_.block, cut_.where.owner)
+                        : memory::buffer::host(cut_.block, cut_.where.owner, true);
+      TELPHER_TRY(std::move(block).into(b));
       if (cut_.block == cut_.bytes) break;
     }
     return status::ok;

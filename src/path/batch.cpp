@@ -28,7 +28,7 @@ constexpr std::size_t capacity = kernel::copy_batch::capacity;
 status batched_copier::prepare() noexcept {
   if (!slots_.empty()) return status::ok;
   constexpr std::size_t bytes = slot_count * capacity * sizeof(std::uint32_t);
-  TELPHER_TRY(memory::buffer::host(bytes, where_.owner, true).into(flags_));
+  TELPHER_TRY(memory::buffer::for_kernels(bytes, where_.owner).into(flags_));
   TELPHER_TRY(memory::buffer::device(where_, bytes).into(counters_));
   auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);

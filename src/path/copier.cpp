@@ -73,8 +73,8 @@ class get_copy final : public transfer, public recycled<get_copy> {
   void land(const memory::place& mover) noexcept {
     job_.engine_only = true;
     if (job_.bytes > config().landing_pinned_limit) return;
-    auto landing = memory::buffer::host(job_.bytes, mover.owner);
-    if (!landing || !landing->pinned()) return;
+    auto landing = memory::buffer::for_kernels(job_.bytes, mover.owner);
+    if (!landing) return;
     landing_ = std::move(*landing);
     target_ = std::exchange(job_.to, landing_.data());
     job_.engine_only = false;

@@ -98,7 +98,7 @@ class cell_copy final : public transfer {
     where_ = from.where;
     const bool aside = to_.where != where_;
     TELPHER_TRY(
-        memory::buffer::host(header + (aside ? a.bytes : 0), where_.owner, true).into(words_));
+        memory::buffer::for_kernels(header + (aside ? a.bytes : 0), where_.owner).into(words_));
     auto* const word = static_cast<std::uint64_t*>(words_.data());
     word[0] = inbox_take::order_for(a);
     if (aside) landed_ = static_cast<std::byte*>(words_.data()) + header;

@@ -73,7 +73,7 @@ void burst::permit(bool permitted) noexcept {
 
 status lingering_copier::prepare() noexcept {
   if (mailbox_) return status::ok;
-  TELPHER_TRY(memory::buffer::host(memory_bytes, where_.owner, true).into(memory_));
+  TELPHER_TRY(memory::buffer::for_kernels(memory_bytes, where_.owner).into(memory_));
   std::memset(memory_.data(), 0, memory_bytes);
   auto* base = static_cast<std::byte*>(memory_.data());
   mailbox_ = reinterpret_cast<kernel::linger_command*>(base);

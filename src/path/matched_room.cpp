@@ -72,8 +72,8 @@ void free_left_over() {
 
 result<std::unique_ptr<matched_room::waiters>> make_waiters(const memory::place& where,
                                                             std::size_t count) noexcept {
-  auto words = memory::buffer::host(std::max<std::size_t>(count, 1) * sizeof(std::uint64_t),
-                                    where.owner, true);
+  auto words = memory::buffer::for_kernels(std::max<std::size_t>(count, 1) * sizeof(std::uint64_t),
+                                           where.owner);
   TELPHER_TRY(words);
   std::memset(words->data(), 0, words->size());
   try {

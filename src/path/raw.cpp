@@ -27,8 +27,8 @@ class landed_copy final : public transfer {
 
  private:
   void pin(const receive_end& e) noexcept {
-    auto copy = memory::buffer::host(job_.bytes, e.to.where.owner);
-    if (!copy || !copy->pinned()) return;
+    auto copy = memory::buffer::for_kernels(job_.bytes, e.to.where.owner);
+    if (!copy) return;
     pinned_ = std::move(*copy);
     std::memcpy(pinned_.data(), e.landed, job_.bytes);
     job_.from = pinned_.data();

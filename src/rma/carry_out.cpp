@@ -33,20 +33,19 @@ bool aligned(const void* at, std::size_t to) noexcept {
 }
 
 /// Elements as kernels of a device use them: one run where they lie, or its stand-in. For small
-/// ones in host memory that is pinned memory, which costs no device operation; else memory of the
-/// device.
+/// ones in host memory that is pinned memory, which costs no device operation; else, and where no
+/// more can be pinned, memory of the device.
 class operand {
  public:
   static result<operand> of(const elements& e, const memory::place& device,
                             std::size_t alignment) noexcept {
     operand o(e);
     if (e.one_run() && e.at.where == device && aligned(run_of(e), alignment)) return o;
-    if (!e.at.where.on_device() && e.bytes() <= config().landing_pinned_limit) {
-      TELPHER_TRY(memory::buffer::host(e.bytes(), device.owner, true).into(o.stand_in_));
-    } else {
-      TELPHER_TRY(memory::buffer::device(device, e.bytes()).into(o.stand_in_));
-      o.where_ = device;
-    }
+    if (!e.at.where.on_device() && e.bytes() <= config().landing_pinned_limit &&
+        !failed(memory::buffer::for_kernels(e.bytes(), device.owner).into(o.stand_in_)))
+      return o;
+    TELPHER_TRY(memory::buffer::device(device, e.bytes()).into(o.stand_in_));
+    o.where_ = device;
     return o;
   }
 

@@ -35,7 +35,8 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
   const bool writes_host = !to.at.where.on_device(), reads_host = !from.at.where.on_device();
   memory::buffer pinned;
   if (writes_host || reads_host) {
-    TELPHER_TRY(memory::buffer::host(bytes, device.owner, true).into(pinned));
+    if (failed(memory::buffer::for_kernels(bytes, device.owner).into(pinned)))
+      return status::not_supported;
     if (reads_host) std::memcpy(pinned.data(), run_of(from), bytes);
   }
   wait_for_room();

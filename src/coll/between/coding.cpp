@@ -46,7 +46,7 @@ result<std::shared_ptr<coded_form>> coded_form::made(const memory::place& where,
   coded_form& f = **one;
   TELPHER_TRY(
       memory::buffer::device(where, codec::the_coder()->workspace_bytes(p)).into(f.workspace_));
-  TELPHER_TRY(memory::buffer::host(sizeof(codec::report), where.owner, true).into(f.report_));
+  TELPHER_TRY(memory::buffer::for_kernels(sizeof(codec::report), where.owner).into(f.report_));
   TELPHER_TRY(codec::the_coder()->encode(*where.owner, s, p, from, f.data(), f.workspace_.data(),
                                          static_cast<codec::report*>(f.report_.data())));
   return one;

@@ -28,15 +28,14 @@ kernel_runner::kernel_runner(room& r, call&& c, status mine) noexcept
   keep(take_means());
 }
 
-/// Kernels use the places of messages, so memory that is not pinned does not do.
+/// Kernels use the places of messages.
 status kernel_runner::take_means() noexcept {
   TELPHER_TRY(exchange::launch_context::take_surely(room_.where).into(context_));
   const std::pair<memory::buffer*, std::uint64_t> wanted[] = {{&leaving_, plan().leaving},
                                                               {&coming_, plan().coming}};
   for (const auto& [place, elements] : wanted) {
     if (elements == 0) continue;
-    TELPHER_TRY(memory::buffer::host(elements * call_.unit, room_.where.owner, true).into(*place));
-    if (!place->pinned()) return status::out_of_memory;
+    TELPHER_TRY(memory::buffer::for_kernels(elements * call_.unit, room_.where.owner).into(*place));
     place->filled();
   }
   return status::ok;

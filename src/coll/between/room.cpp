@@ -207,8 +207,8 @@ bool room::own_space(const memory::place& device) noexcept {
   spaces_.clear();
   own_card_.space = {};
   if (out.fill(device) != status::ok || in.fill(device) != status::ok) return false;
-  auto flags = memory::buffer::host(host_flags_bytes, device.owner, true);
-  if (!flags || !flags->pinned()) return false;
+  auto flags = memory::buffer::for_kernels(host_flags_bytes, device.owner);
+  if (!flags) return false;
   host_flags_ = std::move(*flags);
   std::memset(host_flags_.data(), 0, host_flags_bytes);
   auto space = exchange::workspace::make(kind_, device);

@@ -135,7 +135,8 @@ struct update {
 };
 /// Makes the update in one launch, or by a kernel that stays, and returns when it is done. If `r`
 /// is not known, `to` becomes `from`. would_block: the process has no kernel free now.
-/// not_supported: the back end is without these kernels. In both cases nothing was changed.
+/// not_supported: the back end is without these kernels, or no memory is left for one. In both
+/// cases nothing was changed.
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept;
 /// One value of 1, 2, 4 or 8 bytes, whose addresses are multiples of that: it is copied to `old`,
 /// and if it equals the one at `compare`, `to` becomes `from`. Returns as run_update does. It is

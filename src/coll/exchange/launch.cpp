@@ -70,7 +70,7 @@ lasting<std::vector<std::unique_ptr<context_state>>> contexts;
 
 status prepare(context_state& s) noexcept {
   constexpr std::size_t places = sizeof(kernel::exchange_place) * kernel::exchange::most_blocks;
-  TELPHER_TRY(memory::buffer::host(context_state::words_bytes, s.where.owner, true).into(s.words));
+  TELPHER_TRY(memory::buffer::for_kernels(context_state::words_bytes, s.where.owner).into(s.words));
   TELPHER_TRY(memory::buffer::device(s.where, sizeof(std::uint32_t)).into(s.arrivals));
   TELPHER_TRY(memory::buffer::device(s.where, places).into(s.places));
   TELPHER_TRY(memory::buffer::device(s.where, sizeof(kernel::exchange_command)).into(s.relay));
@@ -221,7 +221,7 @@ status place_program(kernel::exchange& p, const std::vector<std::uint64_t>& prog
   }
   const std::size_t bytes = program.size() * sizeof(std::uint64_t);
   if (!memory) {
-    TELPHER_TRY(memory::buffer::host(bytes, owner, true).into(taken));
+    TELPHER_TRY(memory::buffer::for_kernels(bytes, owner).into(taken));
     memory = taken.data();
   }
   std::memcpy(memory, program.data(), bytes);

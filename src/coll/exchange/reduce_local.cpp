@@ -86,11 +86,13 @@ std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   return words;
 }
 
-/// Runs a program that waits for no other rank. Returns when it has ended.
+/// Runs a program that waits for no other rank. Returns when it has ended. not_supported: no memory
+/// is left for a kernel.
 template <class Program>
 status run_alone(const memory::place& where, kernel::id body, int blocks, std::uint64_t bytes,
                  Program&& program) noexcept {
   auto free = launch_context::take(where);
+  if (free.error() == status::out_of_memory) return status::not_supported;
   TELPHER_TRY(free);
   run launched;
   try {

@@ -307,7 +307,7 @@ status chooser::choose(problem& p, const facts& f, int me, const memory::place& 
     a.made.program = std::make_shared<program_memory>();
     a.made.program->words.reserve(most);
     if (most > kernel::exchange::code_capacity) {
-      TELPHER_TRY(memory::buffer::host(most * sizeof(std::uint64_t), where.owner, true)
+      TELPHER_TRY(memory::buffer::for_kernels(most * sizeof(std::uint64_t), where.owner)
                       .into(a.made.program->pinned));
     }
   }

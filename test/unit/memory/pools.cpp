@@ -121,6 +121,17 @@ TEST_CASE(idle_device_memory_makes_room) {
   shut_down();
 }
 
+TEST_CASE(kernels_get_pinned_memory_or_none) {
+  static telpher::importer device;
+  device.memory = 2 * mega;
+  auto first = buffer::for_kernels(mega, &device);
+  REQUIRE(first.has_value());
+  CHECK(first->pinned());
+  CHECK(!buffer::for_kernels(2 * mega, &device));
+  const auto in_its_place = buffer::host(2 * mega, &device, true);
+  CHECK(in_its_place.has_value() && !in_its_place->pinned());
+}
+
 TEST_CASE(both_images_of_a_large_collective_stay_pinned) {
   static telpher::importer device;
   device.memory = 2048 * mega;
