@@ -108,6 +108,11 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   }
 }
 
+// Kernels count units, and divide their numbers, in 32 bits.
+bool too_many(std::uint64_t bytes, std::uint32_t unit) noexcept {
+  return bytes / unit >= kernel::divisor::limit;
+}
+
 // A grid is moved by units, if there are such in all that is named; else block by block.
 void describe_grid(const layout& l, kernel::pack_blocks& p) noexcept {
   p.is_grid = 1;
@@ -115,6 +120,7 @@ void describe_grid(const layout& l, kernel::pack_blocks& p) noexcept {
   const strided s = strided_of(l, p.base, (p.first + p.bytes + l.size - 1) / l.size);
   p.unit =
       std::min(s.unit, common_unit(reinterpret_cast<std::uintptr_t>(p.packed) | p.first | p.bytes));
+  if (p.unit != 0 && too_many(p.first + p.bytes, p.unit)) p.unit = 0;
   p.regular = block_grid_of(s, p.unit);
 }
 
@@ -181,6 +187,7 @@ result<kernel::pack_blocks> blocks_of(device::backend& b, const layout& l, int d
 status from_grid(const strided& from, kernel::pack_blocks& p) noexcept {
   if (!p.is_grid || p.unit == 0) return status::not_supported;
   p.unit = std::min(p.unit, from.unit);
+  if (p.unit == 0 || too_many(p.first + p.bytes, p.unit)) return status::not_supported;
   p.regular.units_of_block = units_of(p.size / p.blocks, p.unit);
   p.from_grid = 1;
   p.other = block_grid_of(from, p.unit);
@@ -226,7 +233,7 @@ strided strided_of(const layout& l, const void* first, std::uint64_t count) noex
   s.extent = count > 1 ? l.extent : 0;
   bits |= static_cast<std::uint64_t>(s.extent);
   s.unit = common_unit(bits);
-  if (s.unit != 0 && count * l.size / s.unit >= kernel::divisor::limit) s.unit = 0;
+  if (s.unit != 0 && too_many(count * l.size, s.unit)) s.unit = 0;
   return s;
 }
 
@@ -288,7 +295,7 @@ result<unpack_plan> plan_gather(device::backend& b, int device, const void* firs
   const std::uint32_t unit = std::min(
       from.unit,
       common_unit(reinterpret_cast<std::uintptr_t>(first) | reinterpret_cast<std::uintptr_t>(to)));
-  if (unit == 0) return status::not_supported;
+  if (unit == 0 || too_many(bytes, unit)) return status::not_supported;
   kernel::pack_blocks p{};
   p.packed = static_cast<std::uint8_t*>(const_cast<void*>(first));
   p.base = static_cast<std::uint8_t*>(to);

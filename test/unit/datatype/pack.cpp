@@ -110,3 +110,40 @@ TEST_CASE(a_column_packs_on_the_device) {
   d.compare(**datatype::layout_of(column), 3);
   MPI_Type_free(&column);
 }
+
+// Kernels count units in 32 bits. Nothing is moved here.
+TEST_CASE(elements_of_too_many_small_units_go_by_blocks) {
+  one_rank::start();
+  device::backend* const b = one_rank::device();
+  REQUIRE(b);
+  constexpr std::uint64_t giga = std::uint64_t{1} << 30;
+  datatype::layout l;
+  l.size = 2 * giga;
+  l.extent = 4 * giga;
+  l.blocks = {{0, giga}, {2 * giga, giga}};
+  l.packed_offsets = {0, giga};
+  l.regular = datatype::grid{.counts = {2, 1, 1}, .strides = {2 * giga, 0, 0}};
+  auto* const base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
+  const auto unit_of = [&](MPI_Count count, std::size_t beside) {
+    const auto plan = datatype::plan_unpack(*b, l, 0, base + 64 * giga + beside, nullptr, base,
+                                            count, device::stream{});
+    CHECK(plan.has_value());
+    return plan ? plan->rows.unit : 99;
+  };
+  CHECK_EQ(unit_of(4, 0), 16u);
+  CHECK_EQ(unit_of(3, 4), 4u);
+  CHECK_EQ(unit_of(4, 4), 0u);
+  CHECK_EQ(unit_of(4, 8), 8u);
+  CHECK_EQ(unit_of(8, 8), 0u);
+  const auto gathers = [&](std::uint64_t bytes, std::size_t beside) {
+    const datatype::strided from{.block_bytes = bytes, .counts = {1, 1, 1}, .unit = 16};
+    return datatype::plan_gather(*b, 0, base, from, base + 64 * giga + beside, bytes).error();
+  };
+  CHECK_EQ(gathers(6 * giga, 4), status::ok);
+  CHECK_EQ(gathers(8 * giga, 4), status::not_supported);
+  CHECK_EQ(gathers(8 * giga, 8), status::ok);
+  // As a sender describes them, whose unit is the larger one.
+  const datatype::strided from = datatype::strided_of(l, base, 4);
+  CHECK_EQ(datatype::plan_unpack(*b, l, 0, base + 64 * giga, &from, base + 4, 4, {}).error(),
+           status::not_supported);
+}
