@@ -99,11 +99,20 @@ status move_bytes(const elements& from, const elements& to) noexcept {
 
 // --- leaves of types ---
 
+/// Of the elements of a type that has some. Members without elements may be of another.
 MPI_Datatype leaf_of(MPI_Datatype type) {
   if (datatype::is_predefined(type)) return type;
   datatype::type_contents contents;
-  if (failed(contents.read(type)) || contents.types().empty()) return MPI_DATATYPE_NULL;
-  return leaf_of(contents.types().front());
+  if (failed(contents.read(type))) return MPI_DATATYPE_NULL;
+  const auto& members = contents.types();
+  const bool is_struct = members.size() > 1;  // which alone has several, and their counts first
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    MPI_Count bytes = 0;
+    if (is_struct && contents.numbers()[1 + i] == 0) continue;
+    if (pmpi::Type_size_x(members[i], &bytes) == MPI_SUCCESS && bytes > 0)
+      return leaf_of(members[i]);
+  }
+  return MPI_DATATYPE_NULL;
 }
 
 // --- accumulate ---
