@@ -235,6 +235,15 @@ bool is_committed_slow(const layout& l, MPI_Datatype type, MPI_Comm comm) noexce
   return good;
 }
 
+MPI_Datatype duplicate_of(MPI_Datatype type, MPI_Comm comm) noexcept {
+  const auto l = layout_of(type);
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  if (pmpi::Type_contiguous(1, type, &made) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
+  if ((l && !is_committed(**l, type, comm)) || pmpi::Type_commit(&made) == MPI_SUCCESS) return made;
+  pmpi::Type_free(&made);
+  return MPI_DATATYPE_NULL;
+}
+
 void shut_down() noexcept {
   std::lock_guard lock(making);
   if (attribute != MPI_KEYVAL_INVALID) pmpi::Type_free_keyval(&attribute);

@@ -82,6 +82,11 @@ inline bool is_committed(const layout& l, MPI_Datatype type, MPI_Comm comm) noex
   return l.committed.load(std::memory_order_relaxed) || is_committed_slow(l, type, comm);
 }
 
+/// A type of the same elements, to be freed, which stays when the program frees its own; committed
+/// as that is (`comm` as above). It has no attributes: MPI_Type_dup would call the program's
+/// functions for them. Null if the host MPI makes none.
+MPI_Datatype duplicate_of(MPI_Datatype type, MPI_Comm comm) noexcept;
+
 /// Keeps a layout alive after MPI_Type_free.
 class hold {
  public:

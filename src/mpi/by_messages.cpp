@@ -259,8 +259,9 @@ class persistent_exchange final : public request_object {
       type = there->own;
       return;
     }
-    kept k{type, MPI_DATATYPE_NULL};
-    if (type == MPI_DATATYPE_NULL || pmpi::Type_dup(type, &k.own) != MPI_SUCCESS) return;
+    if (type == MPI_DATATYPE_NULL) return;
+    const kept k{type, datatype::duplicate_of(type, ticket::job().control)};
+    if (k.own == MPI_DATATYPE_NULL) return;
     types_.push_back(k);
     type = k.own;
   }

@@ -14,7 +14,8 @@ namespace telpher::partitioned {
 
 end::end(const init_args& a, int peer, MPI_Request place) noexcept
     : stream_request(a.comm), args_(a), peer_(peer), place_(place) {
-  if (pmpi::Type_dup(a.type, &type_) == MPI_SUCCESS) args_.type = type_;
+  type_ = datatype::duplicate_of(a.type, ticket::job().control);
+  if (type_ != MPI_DATATYPE_NULL) args_.type = type_;
   const auto l = datatype::layout_of(args_.type);
   layout_ = datatype::hold(l ? *l : *datatype::layout_of(MPI_BYTE));
 }

@@ -138,7 +138,9 @@ void persistent_request::keep_type(MPI_Datatype& type) noexcept {
   }
   const auto layout = datatype::layout_of(type);
   const bool stays = layout && (*layout)->predefined;
-  if (!stays && pmpi::Type_dup(type, &type_) == MPI_SUCCESS) type = type_;
+  if (stays) return;
+  type_ = datatype::duplicate_of(type, ticket::job().control);
+  if (type_ != MPI_DATATYPE_NULL) type = type_;
 }
 
 persistent_request::~persistent_request() {

@@ -22,15 +22,17 @@ std::array<MPI_Datatype, sizeof...(Type)> types(Type... of) noexcept {
   return {of...};
 }
 
-/// Types of a call, and duplicates of those that the program may free.
+/// Types of a call, and duplicates of those that the program may free. A reduction of such is by
+/// the program's own function, which is given the type, and may ask for its attributes.
 template <std::size_t n>
 class own_types {
  public:
   /// Throws std::bad_alloc where a type cannot be duplicated.
-  explicit own_types(const std::array<MPI_Datatype, n>& of) : types_(of) {
+  own_types(const std::array<MPI_Datatype, n>& of, bool with_attributes) : types_(of) {
     for (std::size_t i = 0; i < types_.size(); ++i) {
       if (!is_the_programs(of[i])) continue;
-      if (pmpi::Type_dup(of[i], &types_[i]) != MPI_SUCCESS) {
+      types_[i] = duplicate(of[i], with_attributes);
+      if (types_[i] == MPI_DATATYPE_NULL) {
         free();
         throw std::bad_alloc();
       }
@@ -48,6 +50,11 @@ class own_types {
   static bool is_the_programs(MPI_Datatype type) noexcept {
     const auto found = datatype::layout_of(type);
     return found && !(*found)->predefined;
+  }
+  static MPI_Datatype duplicate(MPI_Datatype type, bool with_attributes) noexcept {
+    if (!with_attributes) return datatype::duplicate_of(type, ticket::job().control);
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    return pmpi::Type_dup(type, &made) == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;
   }
   void free() noexcept {
     for (std::size_t i = 0; i < types_.size(); ++i)
@@ -86,7 +93,7 @@ class with_own {
         [&](const Element*... from) { return std::tuple<std::vector<Element>...>{copy(from)...}; },
         arrays_)};
     std::shared_ptr<const own_types<n>> types;
-    if (!a.lasting) types = std::make_shared<const own_types<n>>(types_);
+    if (!a.lasting) types = std::make_shared<const own_types<n>>(types_, is_reduction(a.what));
     return [form = form_, given = types_, types = std::move(types), copies = std::move(copies)](
                MPI_Comm on, MPI_Request* made) {
       const auto arrays =
