@@ -201,16 +201,42 @@ void give_back(window& w) noexcept {
 
 namespace {
 
+/// The program's info, less what is not true of the host MPI's window: where device memory is
+/// hidden from it, sizes differ.
+class own_info {
+ public:
+  own_info(MPI_Info programs, const window& w) noexcept : info_(programs) {
+    constexpr const char* same_size = "same_size";
+    if (w.by != window::way::direct || !says(programs, same_size) ||
+        !any(w, [](const exposed& e) { return !e.on_device; }) ||
+        pmpi::Info_dup(programs, &copy_) != MPI_SUCCESS)
+      return;
+    pmpi::Info_delete(copy_, same_size);
+    info_ = copy_;
+  }
+  own_info(const own_info&) = delete;
+  own_info& operator=(const own_info&) = delete;
+  ~own_info() {
+    if (copy_ != MPI_INFO_NULL) pmpi::Info_free(&copy_);
+  }
+  MPI_Info get() const noexcept { return info_; }
+
+ private:
+  MPI_Info info_;
+  MPI_Info copy_ = MPI_INFO_NULL;
+};
+
 // The host MPI's window, which gives the program's its handle. Collective.
 int host_window(const creation& c, const window& w) noexcept {
   const bool on_device = w.ranks[static_cast<std::size_t>(w.rank)].on_device;
   const bool hidden = on_device && w.by == window::way::direct;
   void* const base = on_device ? w.own_host : w.base;
   const MPI_Aint bytes = hidden ? 0 : w.bytes;
+  const own_info info(c.info, w);
   const blocking_call guard;
   if (c.unit > std::numeric_limits<int>::max())
-    return pmpi::Win_create_c(base, bytes, c.unit, c.info, c.comm, c.win);
-  return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), c.info, c.comm, c.win);
+    return pmpi::Win_create_c(base, bytes, c.unit, info.get(), c.comm, c.win);
+  return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), info.get(), c.comm, c.win);
 }
 
 }  // namespace

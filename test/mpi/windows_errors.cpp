@@ -77,6 +77,34 @@ void errors(suite& s) {
   w.publish();
 }
 
+/// Where the device memory is hidden from the host MPI, its window has no bytes there.
+void same_size(suite& s) {
+  constexpr int n = 8;
+  const kind k = place_of(placing::even, s.rank);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "same_size", "true");
+  void* const memory = try_allocate(k, n * sizeof(int));
+  MPI_Win w;
+  MPI_Win_create(memory, n * sizeof(int), sizeof(int), info, MPI_COMM_WORLD, &w);
+  MPI_Info_free(&info);
+  MPI_Win_get_info(w, &info);
+  char value[8] = "";
+  int found = 0;
+  MPI_Info_get(info, "same_size", sizeof value - 1, value, &found);
+  s.expect(!found || std::strcmp(value, "true") != 0, "no size that is the same everywhere");
+  MPI_Info_free(&info);
+  const array out(kind::host, row(10 * s.rank, n));
+  MPI_Win_fence(0, w);
+  s.expect_class(MPI_Put(out.data(), n, MPI_INT, right(s), 0, n, MPI_INT, w), MPI_SUCCESS, "a put");
+  MPI_Win_fence(0, w);
+  ints held(n);
+  copy(k, held.data(), memory, n * sizeof(int));
+  expect_ints(s, held, row(10 * left(s), n), "put");
+  MPI_Win_free(&w);
+  release(k, memory);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -84,5 +112,6 @@ int main(int argc, char** argv) {
   if (!s.makes_windows()) return s.finish();
   run_in_settings(s, "attributes", attributes);
   if (!between_nodes()) s.run("errors", [&] { errors(s); });
+  if (!between_nodes()) s.run("same size", [&] { same_size(s); });
   return s.finish();
 }
