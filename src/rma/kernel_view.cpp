@@ -85,8 +85,7 @@ reason not_for_kernels(const window* w) noexcept {
         "memory of dynamic windows may be attached and detached at any time: make the window by "
         "MPI_Win_create or MPI_Win_allocate");
   const bool several_nodes = w->not_direct.what == obstacle::why::other_node;
-  if (w->by != window::way::direct && !(several_nodes && ticket::progress().threaded()))
-    return why_not_direct(w->not_direct);
+  if (w->by != window::way::direct && !several_nodes) return why_not_direct(w->not_direct);
   for (int r = 0; r < w->size(); ++r)
     if (const exposed& e = w->ranks[static_cast<std::size_t>(r)]; !e.on_device && e.bytes > 0)
       return reason::of("rank %d exposes host memory: give the window device memory, or no bytes",
@@ -162,6 +161,9 @@ status write_record(const window& w, const memory::place& here, kernel_view& v) 
 // Why this rank cannot make its part; nothing if it has made it. `comm`: for a relay, if one is
 // needed.
 reason make_part(const window& w, MPI_Comm& comm, kernel_view& v) {
+  // Ranks may have asked MPI for different levels.
+  if (w.by != window::way::direct && !ticket::progress().threaded())
+    return why_not_direct(w.not_direct);
   const memory::place here = kernels_run_on(w);
   if (!here.on_device())
     return reason::of("rank %d exposes no memory and has no device: leave it out of the window",
