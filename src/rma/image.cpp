@@ -85,6 +85,12 @@ range merge_bytes(std::byte* shown, const std::byte* seen, std::byte* mine, std:
   return changed.end == 0 ? range{0, 0} : changed;
 }
 
+/// The device could not be given a range of a block. There the next merge takes the image again:
+/// no byte of it is as it was.
+void take_again(const range& r, const std::byte* block, std::byte* last) noexcept {
+  for (std::size_t i = r.first; i < r.end; ++i) last[i] = ~block[i];
+}
+
 /// Of both copies, and of what they were: puts into `mine` what the device must hold, and returns
 /// which part of that is new there. The image is read once.
 range merge_piece(std::byte* shown, std::byte* mine, std::byte* last, std::size_t bytes) noexcept {
@@ -147,21 +153,24 @@ status image::merge_block(std::size_t first, std::size_t bytes) noexcept {
   auto* const block = static_cast<std::byte*>(block_.data());
   TELPHER_TRY(memory::copy_and_wait(where_, block, device_ + first, bytes));
   range open{0, 0};
-  const auto write_open = [&]() noexcept {
-    return memory::copy_and_wait(where_, device_ + first + open.first, block + open.first,
-                                 open.end - open.first);
+  const auto write_open = [&](const range& merged) noexcept {
+    const status s = memory::copy_and_wait(where_, device_ + first + open.first, block + open.first,
+                                           open.end - open.first);
+    if (failed(s))
+      for (const range& r : {open, merged}) take_again(r, block, last_ + first);
+    return s;
   };
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
     const range r = merge_piece(public_ + first + at, block + at, last_ + first + at,
                                 std::min(piece_bytes, bytes - at));
     if (r.first == r.end) continue;
     if (at + r.first > open.end + piece_bytes) {
-      TELPHER_TRY(write_open());
+      TELPHER_TRY(write_open({at + r.first, at + r.end}));
       open.first = at + r.first;
     }
     open.end = at + r.end;
   }
-  return write_open();
+  return write_open({0, 0});
 }
 
 }  // namespace telpher::rma

@@ -22,12 +22,14 @@ class counting final : public importer {
  public:
   std::vector<std::byte> memory;
   std::size_t read = 0, written = 0;
+  bool takes_nothing = false;  // no byte can be written
 
   result<device::stream> create_stream(int) noexcept override { return device::stream{this}; }
   status synchronise(device::stream) noexcept override { return status::ok; }
   status copy(void* to, const void* from, std::size_t bytes, device::stream) noexcept override {
     const auto* const at = static_cast<std::byte*>(to);
     const bool writes = at >= memory.data() && at < memory.data() + memory.size();
+    if (writes && bytes > 0 && takes_nothing) return status::device_error;
     (writes ? written : read) += bytes;
     std::memcpy(to, from, bytes);
     return status::ok;
@@ -170,4 +172,18 @@ TEST_CASE(random_merges_lose_nothing) {
   CHECK_EQ(p.image.merge(), status::ok);
   CHECK(p.same());
   CHECK(p.shown == wanted);
+}
+
+TEST_CASE(what_the_device_did_not_take_is_taken_again) {
+  pair p(2 * mega);
+  for (const std::size_t at : {100, 5000, 400000, 1500000}) p.shown[at] = std::byte{1};
+  p.stored(6000) = std::byte{2};
+  p.device().takes_nothing = true;
+  CHECK_EQ(p.image.merge(), status::device_error);
+  p.device().takes_nothing = false;
+  CHECK(p.stored(100) == std::byte{7});
+  CHECK_EQ(p.image.merge(), status::ok);
+  CHECK(p.same());
+  for (const std::size_t at : {100, 5000, 400000, 1500000}) CHECK(p.stored(at) == std::byte{1});
+  CHECK(p.stored(6000) == std::byte{2});
 }
