@@ -34,13 +34,19 @@ status stand_in(staging::host_images& images, const buffer& b, bool reads, void*
 
 class request_work final : public staging::pending {
  public:
-  explicit request_work(std::shared_ptr<staged_operation> op) noexcept : op_(std::move(op)) {}
+  request_work(MPI_Win win, std::shared_ptr<staged_operation> op) noexcept
+      : win_(win), op_(std::move(op)) {}
   // Without a request it is the window's, which tells of errors where it is synchronised.
   status after_completion() noexcept override { return given_up_ ? status::ok : op_->finish(); }
   void given_up() noexcept override { given_up_ = true; }
+  host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept override {
+    // It may have been freed.
+    return find(win_) ? host_mpi::error_owner::window(win_) : of_call.owner();
+  }
 
  private:
-  std::shared_ptr<staged_operation> op_;
+  const MPI_Win win_;
+  const std::shared_ptr<staged_operation> op_;
   bool given_up_ = false;
 };
 
@@ -61,7 +67,7 @@ int stage(const access& a, MPI_Aint displacement, const host_access& host) {
   window& w = record_of(a.win);
   std::list<std::shared_ptr<staged_operation>> entry{op};
   std::unique_ptr<request_work> work;
-  if (a.request) work = std::make_unique<request_work>(op);
+  if (a.request) work = std::make_unique<request_work>(a.win, op);
   if (const int code = host({origin, result, compare, displacement}); code != MPI_SUCCESS)
     return code;
   if (a.request) {

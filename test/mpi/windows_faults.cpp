@@ -135,10 +135,35 @@ void freed_request_fails(suite& s, const setting& t) {
   MPI_Win_unlock_all(w.handle);
 }
 
+// Of an operation of the host MPI, on an image of the buffer: its results do not reach the device.
+void image_fails(suite& s, const setting& t) {
+  if (under_way(t) || t.how != making::create || t.buffers != kind::device) return;
+  constexpr int n = 3000000;
+  window w(s, t.how, t.where, n);
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(on_error, &handler);
+  MPI_Win_set_errhandler(w.handle, handler);
+  MPI_Errhandler_free(&handler);
+  const array in(t.buffers, ints(n, -1));
+  MPI_Win_lock_all(0, w.handle);
+  for (int r = 0; r < s.ranks; ++r) {
+    MPI_Request q = MPI_REQUEST_NULL;
+    handler_calls = 0;
+    set_faults("memcpy:1+");
+    int code = MPI_Rget(in.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&q, MPI_STATUS_IGNORE);
+    set_faults("");
+    s.expect(code != MPI_SUCCESS, "an error");
+    s.expect_equal(handler_calls, 1, "calls of the window's handler");
+  }
+  MPI_Win_unlock_all(w.handle);
+}
+
 constexpr std::pair<const char*, windows_case> bodies[] = {
     {"failures", failures},
     {"request fails", request_fails},
     {"freed request fails", freed_request_fails},
+    {"image fails", image_fails},
 };
 
 }  // namespace
