@@ -157,6 +157,39 @@ void check_gaps(suite& s) {
   MPI_Type_free(&gaps);
 }
 
+/// Calls that do not ask, in which a rank's type begins behind its buffer, or its buffer is
+/// MPI_BOTTOM.
+void check_shifted(suite& s) {
+  constexpr int n = 1300, first = 5;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int call = 1; call < 8; ++call) {
+    s.note("broadcast behind the buffer's address, call %d", call);
+    const bool asks = call == 1 || call == 2 || call == 4;
+    const bool shifts = !asks && (s.rank + call) % 2 == 0;
+    const kind where =
+        asks ? kind::device : kinds()[static_cast<std::size_t>(call) % kinds().size()];
+    buffer data(where, (n + first) * sizeof(int));
+    std::vector<int> v(n + first, -1), wanted = v;
+    const int at = shifts ? first : 0;
+    for (int i = 0; i < n; ++i) wanted[static_cast<std::size_t>(at + i)] = value(0, i, call);
+    copy(where, data.data(), s.rank == 0 ? wanted.data() : v.data(), v.size() * sizeof(int));
+    MPI_Datatype type = MPI_INT;
+    const bool bottom = shifts && call > 4;
+    MPI_Aint behind = first * sizeof(int);
+    if (bottom) behind += reinterpret_cast<MPI_Aint>(data.data());
+    if (shifts) {
+      MPI_Type_create_hindexed_block(1, n, &behind, MPI_INT, &type);
+      MPI_Type_commit(&type);
+    }
+    MPI_Bcast(bottom ? MPI_BOTTOM : data.data(), shifts ? 1 : n, type, 0, comm);
+    if (shifts) MPI_Type_free(&type);
+    copy(where, v.data(), data.data(), v.size() * sizeof(int));
+    s.expect(v == wanted, "the elements behind the buffer's address");
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// Blocks of which this rank has every second element only, at some of the calls.
 void check_v_gaps(suite& s) {
   MPI_Datatype wide;
@@ -276,6 +309,7 @@ int main(int argc, char** argv) {
   if (!allreduce_only)
     s.run("gaps", [&] {
       check_gaps(s);
+      check_shifted(s);
       check_v_gaps(s);
     });
   s.run("bits", [&] { check_bits(s); });

@@ -122,6 +122,7 @@ status kernel_runner::take(const kernel_plan::message& m) {
   }
   if (signalled_ < m.after && !failing()) return status::would_block;
   TELPHER_TRY(messages_.receive(place, true));
+  begun_ = true;
   if (failing()) return status::ok;
   const std::size_t host = room_.node().size();
   std::atomic_ref(room_.host_flags()[host])
@@ -144,13 +145,21 @@ status kernel_runner::walk() {
   return unpack();
 }
 
+void kernel_runner::tell_whether_over() noexcept {
+  if (!runs_ && (launched_ || failing()) && !std::exchange(told_over_, true))
+    room_.tell_kernel_is_over(number_);
+}
+
 /// A rank of the node that has failed may never signal.
 bool kernel_runner::move() {
   bool moved = look_at_kernel();
+  tell_whether_over();
   if (lost_) return moved;
+  begun_ = begun_ || room_.is_begun(number_);
   moved = look_at_signals() || moved;
   if (runs_ && !failing() && room_.has_failed(number_)) keep(status::peer_lost);
   walked_ = walk() == status::ok;
+  tell_whether_over();
   return messages_.advance(signalled_) || moved;
 }
 
@@ -161,7 +170,9 @@ void kernel_runner::tell_failure() noexcept {
 }
 
 bool kernel_runner::at_end() const noexcept {
-  return !runs_ && (lost_ || (walked_ && messages_.idle()));
+  if (runs_) return false;
+  if (lost_) return true;
+  return walked_ && messages_.idle() && (!failing() || room_.kernels_are_over(number_));
 }
 
 void kernel_runner::abandon() noexcept {

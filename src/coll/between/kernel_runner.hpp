@@ -18,7 +18,9 @@
 // Errors. A rank that has failed stops its kernel, sends what it has still to send empty (which
 // tells the receivers that they have failed), and writes the number of the call into its line of
 // the room. Ranks of its node look there for as long as their kernels run, and have failed, too: it
-// may never signal to them. All messages are taken nevertheless.
+// may never signal to them. All messages are taken nevertheless. A rank that has failed stays until
+// the kernels of all ranks of its node are over: in the next call its signals would be taken for
+// those that it owes in this one.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +53,7 @@ class kernel_runner final : public running {
   status walk();
   status take(const kernel_plan::message& m);
   bool look_at_kernel() noexcept;
+  void tell_whether_over() noexcept;
   bool look_at_signals() noexcept;
 
   std::uint64_t number_;  // of the call in the room
@@ -61,7 +64,7 @@ class kernel_runner final : public running {
   bool runs_ = false;            // the kernel
   std::uint64_t signalled_ = 0;  // signals that all blocks have sent
   std::uint64_t come_ = 0;       // messages that the kernel has been told of
-  bool launched_ = false, told_ = false;
+  bool launched_ = false, told_ = false, told_over_ = false;
 };
 
 }  // namespace telpher::coll::between

@@ -63,8 +63,8 @@ void slot_ring::abandon() noexcept {
 namespace {
 
 // Of a rank's host memory: the cookie comes first, then the flags, then the scratch space.
-constexpr std::size_t flags_at = 64, failed_at = 1024, first_byte = 4096;
-static_assert(flags_at + sizeof(exchange::step_flags) <= failed_at);
+constexpr std::size_t flags_at = 64, calls_at = 1024, first_byte = 4096;
+static_assert(flags_at + sizeof(exchange::step_flags) <= calls_at);
 
 constexpr std::size_t host_flags_bytes =
     kernel::exchange::most_blocks * kernel::exchange::most_ranks * sizeof(std::uint64_t);
@@ -166,13 +166,18 @@ void room::equip_now(const memory::place& device) noexcept {
 
 // --- in host memory ---
 
+/// The last that the rank has begun, has failed in, and whose kernel is over there.
+struct room::kernel_calls {
+  std::atomic<std::uint64_t> begun{0}, failed{0}, over{0};
+};
+
 bool room::own_part() noexcept {
   own_card_.host_space = {};
   auto space = shared_memory::create(first_byte + config().coll_scratch + config().coll_block,
                                      "telpher-between");
   if (!space) return false;
   new (space->data() + flags_at) exchange::step_flags{};
-  new (space->data() + failed_at) std::atomic<std::uint64_t>{};
+  new (space->data() + calls_at) kernel_calls{};
   own_card_.host_space = space->name();
   own_host_space_ = std::move(*space);
   return true;
@@ -197,8 +202,8 @@ exchange::step_flags& room::flags_of(std::size_t i) const noexcept {
   return *reinterpret_cast<exchange::step_flags*>(host_spaces_[i].data() + flags_at);
 }
 
-std::atomic<std::uint64_t>& room::failed_call_of(std::size_t i) const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint64_t>*>(host_spaces_[i].data() + failed_at);
+room::kernel_calls& room::kernel_calls_of(std::size_t i) const noexcept {
+  return *reinterpret_cast<kernel_calls*>(host_spaces_[i].data() + calls_at);
 }
 
 // --- on devices ---
@@ -293,13 +298,34 @@ std::uint64_t* room::kernel_flags_of(std::size_t place) const noexcept {
   return exchange::workspace::flags_in(spaces_[place].base.get());
 }
 
+std::uint64_t room::next_kernel_call() noexcept {
+  kernel_calls_of(own_).begun.store(++kernel_calls_, std::memory_order_release);
+  return kernel_calls_;
+}
+
 void room::tell_failure(std::uint64_t call) noexcept {
-  failed_call_of(own_).store(call, std::memory_order_release);
+  kernel_calls_of(own_).failed.store(call, std::memory_order_release);
 }
 
 bool room::has_failed(std::uint64_t call) const noexcept {
   for (std::size_t i = 0; i < host_spaces_.size(); ++i)
-    if (i != own_ && failed_call_of(i).load(std::memory_order_acquire) == call) return true;
+    if (i != own_ && kernel_calls_of(i).failed.load(std::memory_order_acquire) == call) return true;
+  return false;
+}
+
+void room::tell_kernel_is_over(std::uint64_t call) noexcept {
+  kernel_calls_of(own_).over.store(call, std::memory_order_release);
+}
+
+bool room::kernels_are_over(std::uint64_t call) const noexcept {
+  for (std::size_t i = 0; i < host_spaces_.size(); ++i)
+    if (i != own_ && kernel_calls_of(i).over.load(std::memory_order_acquire) < call) return false;
+  return true;
+}
+
+bool room::is_begun(std::uint64_t call) const noexcept {
+  for (std::size_t i = 0; i < host_spaces_.size(); ++i)
+    if (i != own_ && kernel_calls_of(i).begun.load(std::memory_order_acquire) >= call) return true;
   return false;
 }
 

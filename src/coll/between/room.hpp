@@ -14,8 +14,9 @@
 // is 1 if p has failed in the call. A signal is stored (release) after all that stands before it in
 // p's schedule is done and visible; a wait loads with acquire. Every signal is waited for (the
 // verifier proves it), so counts are never reset. Calls that are one kernel at each rank signal on
-// the devices (kernel_runner.hpp). Of these the line has a word that its owner alone writes: the
-// number of the last call in which the owner has failed.
+// the devices (kernel_runner.hpp). Of these the line has three words that its owner alone writes:
+// the numbers of the last call that the owner has begun, in which it has failed, and whose kernel
+// is over.
 #pragma once
 
 #include <array>
@@ -94,7 +95,7 @@ class room {
 
   // For a call that is one kernel at each rank of the node.
   /// The call's number. All ranks of the node make the same calls.
-  std::uint64_t next_kernel_call() noexcept { return ++kernel_calls_; }
+  std::uint64_t next_kernel_call() noexcept;
   /// Where the kernels of the node's ranks signal to the one in that place.
   std::uint64_t* kernel_flags_of(std::size_t place) const noexcept;
   /// Where they signal to the host: pinned memory.
@@ -104,6 +105,12 @@ class room {
   /// This rank has failed in that call; whether another rank of the node has.
   void tell_failure(std::uint64_t call) noexcept;
   bool has_failed(std::uint64_t call) const noexcept;
+  /// This rank's kernel of that call is over, or will not be launched; whether those of all other
+  /// ranks of the node are.
+  void tell_kernel_is_over(std::uint64_t call) noexcept;
+  bool kernels_are_over(std::uint64_t call) const noexcept;
+  /// Whether another rank of the node has begun it.
+  bool is_begun(std::uint64_t call) const noexcept;
 
   /// Messages of a call may still come and go: nothing that they touch is given back, and the room
   /// serves no other call.
@@ -130,7 +137,8 @@ class room {
   bool own_part() noexcept;
   bool open_parts() noexcept;
   exchange::step_flags& flags_of(std::size_t i) const noexcept;
-  std::atomic<std::uint64_t>& failed_call_of(std::size_t i) const noexcept;
+  struct kernel_calls;
+  kernel_calls& kernel_calls_of(std::size_t i) const noexcept;
   bool own_space(const memory::place& device) noexcept;
   bool open_spaces() noexcept;
   std::size_t index_of(int rank) const noexcept;

@@ -146,7 +146,8 @@ std::optional<agreed> known_way(const voted& c, site& s, const site::record& kno
   const bool may_be_coded = known.coded && c.bytes >= config().compression_threshold;
   if (!same_at_all(c.a.what) || may_be_coded || !s.room || !s.room->made()) return std::nullopt;
   const bool is_tried_still = is_tried(c.a.what, c.bytes) && !known.tried.chosen();
-  const bool in_kernel = !is_tried_still && known.in_kernels == c.a.reduce && s.room->equipped();
+  const bool in_kernel = !is_tried_still && known.in_kernels == c.a.reduce &&
+                         fits_a_kernel(c.bytes) && s.room->equipped();
   if (!c.adapts && !in_kernel) return std::nullopt;
   return agreed{.at = &s,
                 .all = known_terms(c.a, c.bytes, in_kernel),
@@ -213,7 +214,7 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     if (!known->devices) return status::not_supported;
     if (auto way = known_way(c, *s, *known)) {
       if (a.no_memory) return --known->calls, status::out_of_memory;
-      if (way->in_kernel && lies_on(s->room->where, a, a.grain)) way->packed = pack(a);
+      if (way->in_kernel && lies_on(s->room->where, a, way->all.grain)) way->packed = pack(a);
       return std::move(*way);
     }
   }

@@ -118,6 +118,10 @@ class arguments {
   bool derived = false;     // some type is not a run of bytes at the buffer's address
   std::vector<side::part> input_places, output_places;  // of arrays of such a type
   std::shared_ptr<const sides> gapped;                  // null: no side has gaps
+  // Where find_gaps() has put the first byte of the data in place of the program's address:
+  bool shifted = false;
+  const void* given_input = nullptr;
+  void* given_output = nullptr;
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
   bool lasting = true;  // no type is the program's, which may free it while a call is deferred

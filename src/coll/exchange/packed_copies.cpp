@@ -161,6 +161,11 @@ status packed_copies::make_all(arguments& a, const memory::place& where, std::ui
   const std::uint64_t block = block_bytes(a, longest);
   try {
     auto all = std::make_shared<sides>(sides_of(a));
+    if (a.shifted) {
+      const void* const read_from = all->in_place ? a.given_output : a.given_input;
+      all->input.buffer = static_cast<std::byte*>(const_cast<void*>(read_from));
+      all->output.buffer = static_cast<std::byte*>(a.given_output);
+    }
     const elements& read = all->in_place ? a.received : a.sent;
     for (side* s : {&all->input, &all->output}) {
       if (s->parts.empty()) continue;
@@ -168,8 +173,9 @@ status packed_copies::make_all(arguments& a, const memory::place& where, std::ui
       TELPHER_TRY(type);
       const datatype::layout& l = **type;
       const elements& e = s == &all->input ? read : a.received;
+      const bool moves = std::ranges::any_of(s->parts, [](auto& p) { return p.count > 0; });
       if (l.size == 0 || l.size * static_cast<std::uint64_t>(e.count) != block ||
-          !s->address(l.blocks.front().offset))
+          (moves && !s->address(l.blocks.front().offset)))
         return status::invalid_argument;
       s->pack_as(l);
     }

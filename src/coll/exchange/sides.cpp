@@ -118,6 +118,7 @@ void arguments::find_gaps() {
   if (out.place.on_device() && !where.on_device()) where = out.place;
   possible = in.good && out.good;
   if (!possible) return;
+  given_input = input, given_output = output, shifted = true;
   if (in.first) input = in.first, input_memory = in.memory, input_place = in.place;
   if (out.first) output = out.first, output_memory = out.memory, output_place = out.place;
   see_scattered();
