@@ -45,6 +45,8 @@ BOUNDS = {
     "batch_limit": (("bw",), "1g", "0", False),
     "coll_mapped_threshold": (("allreduce", "allgather"), "0", "inf", True),
 }
+ELSEWHERE = ("rank 0 left no measurements in this machine's files: it runs on another node; start telpher tune on the "
+             "first node of the job, or put TMPDIR on a file system that the nodes share")
 UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
@@ -101,9 +103,15 @@ def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: s
 
 def machine_of(options, folder: str) -> list:
     """The signature, as the library itself tells it to ranks of this job."""
-    answer = bench(options, 2, ("latency",), {"explain": "on"}, ["-s", "8", "-i", "1"], os.path.join(folder, "first"))
+    file = os.path.join(folder, "first")
+    try:
+        answer = bench(options, 2, ("latency",), {"explain": "on"}, ["-s", "8", "-i", "1"], file)
+    except subprocess.TimeoutExpired:
+        raise UserError(f"two ranks of telpher-bench do not end within {options.timeout} s") from None
+    if answer.returncode == 0 and not os.path.isfile(file):
+        raise UserError(ELSEWHERE)
     for line in answer.stderr.splitlines() + answer.stdout.splitlines():
-        if "] machine: " in line:
+        if answer.returncode == 0 and "] machine: " in line:
             return line.split("] machine: ", 1)[1].split("; ")
     last = (answer.stderr.strip() or answer.stdout.strip() or "nothing was printed").splitlines()[-1]
     raise UserError(f"two ranks of telpher-bench with device memory do not run here: {last}")
@@ -182,17 +190,23 @@ def run_round(options, variants: list, folder: str, head: str) -> list:
         left = f", some {passed / number * (len(variants) - number):.0f} s left in it" if number else ""
         what = f"{variant.name}, {variant.form}"
         say(options, f"{head}, run {number + 1} of {len(variants)}: {what}, {variant.ranks} ranks{left}")
-        file = os.path.join(folder, "rows.json")
+        file = os.path.join(folder, f"rows-{number}.json")
+        if os.path.exists(file):  # of the round before
+            os.unlink(file)
         more = ["-s", options.sizes, "--min-time", options.min_time, "--batches", "5"]
         try:
             answer = bench(options, variant.ranks, variant.tests, variant.settings, more, file, variant.form)
             code, text = answer.returncode, answer.stderr.strip()
         except subprocess.TimeoutExpired:
             code, text = 1, f"no end within {options.timeout} s"
+        if code == 0 and not os.path.isfile(file):
+            code, text = 1, ELSEWHERE
         if "table" in variant.settings and "the table" in text:
             raise UserError(text.splitlines()[0])  # it was not used: a trial of it says nothing
         if code != 0:
-            say(options, f"left out: {what}: {text.splitlines()[-1] if text else f'exit code {code}'}")
+            variant.failure = text.splitlines()[-1] if text else f"exit code {code}"
+            say(options, f"left out: {what}: {variant.failure}")
+        variant.runs += code == 0
         found.append(rows_of(variant, file, [int(s) for s in options.sizes.split(",")]) if code == 0 else {})
     return found
 
@@ -202,13 +216,16 @@ def say(options, text: str) -> None:
 
 
 def measure(options, variants: list, folder: str) -> int:
-    """Fills the variants; the number of whole rounds."""
+    """Fills the variants; the number of whole rounds. An error where no run of any of them succeeded."""
     for number in range(options.rounds):
         try:
             found = run_round(options, variants, folder, f"round {number + 1} of {options.rounds}")
         except KeyboardInterrupt:
             say(options, f"interrupted: {number} whole rounds count")
             return number
+        if not any(variant.runs for variant in variants):
+            last = variants[-1].failure if variants else "these options leave nothing to measure"
+            raise UserError(f"no run succeeded, so nothing was written: {last}")
         for at, variant in enumerate(variants):
             variant.rounds.append(found[at])
     return options.rounds

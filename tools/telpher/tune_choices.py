@@ -30,6 +30,8 @@ class Variant:
     keep: tuple = ()
     rounds: list = field(default_factory=list)  # of each: (test, bytes) to microseconds
     form: str = BLOCKING
+    runs: int = 0  # that succeeded
+    failure: str = ""  # what the last one that did not said
 
     def time(self, test: str, size: int) -> "float | None":
         """The median of the rounds; none where a round has no such row."""

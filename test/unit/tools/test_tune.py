@@ -8,12 +8,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import tables  # noqa: E402
+from telpher import UserError, tables  # noqa: E402
+from telpher import tune as command  # noqa: E402
 from telpher import tune_choices as tune  # noqa: E402
 from telpher import tune_nodes  # noqa: E402
 
@@ -136,6 +139,51 @@ class Decisions(unittest.TestCase):
     def test_the_median_of_rounds_counts(self):
         one = tune.Variant("x", 2, ("bw",), {}, (), [{("bw", 1): us} for us in (9, 1, 2)])
         self.assertEqual(one.time("bw", 1), 2)
+
+
+class Failures(unittest.TestCase):
+    """Where nothing can be measured nothing may be written."""
+
+    def setUp(self):
+        self.options = types.SimpleNamespace(rounds=1, sizes="64", min_time="1", timeout=1, json=True)
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+
+    def bench(self, code: int, stderr: str, rows: "list | None" = None):
+        def answer(options, ranks, tests, settings, more, file, form=""):
+            if rows is not None:
+                Path(file).write_text(json.dumps({"rows": rows}))
+            return subprocess.CompletedProcess([], code, "", stderr)
+
+        return mock.patch.object(command, "bench", answer)
+
+    def measure(self) -> int:
+        self.variants = [tune.Variant("x", 2, ("bw",), {}), tune.Variant("y", 2, ("bw",), {})]
+        with mock.patch("sys.stderr"):
+            return command.measure(self.options, self.variants, self.scratch.name)
+
+    def test_no_run_that_succeeds(self):
+        with self.bench(1, "why\nno device"), self.assertRaisesRegex(UserError, "nothing was written: no device"):
+            self.measure()
+
+    def test_rows_that_are_on_another_node(self):
+        with self.bench(0, ""), self.assertRaisesRegex(UserError, "nothing was written: .*on another node"):
+            self.measure()
+
+    def test_rows_of_the_round_before_do_not_count(self):
+        with self.bench(0, "", [{"test": "bw", "bytes": 64, "us": 1, "path": "host"}]):
+            self.assertEqual(self.measure(), 1)
+        self.assertEqual(self.variants[0].rounds, [{("bw", 64): 1}])
+        with self.bench(0, ""), self.assertRaises(UserError):
+            self.measure()
+
+    def test_the_machine_is_of_a_run_that_succeeded_here(self):
+        said = "[telpher 0 info] machine: emu; x"
+        for code, rows, problem in ((1, [], "do not run here"), (0, None, "on another node")):
+            with tempfile.TemporaryDirectory() as folder, self.bench(code, said, rows):
+                self.assertRaisesRegex(UserError, problem, command.machine_of, self.options, folder)
+        with self.bench(0, said, []):
+            self.assertEqual(command.machine_of(self.options, self.scratch.name), ["emu", "x"])
 
 
 @unittest.skipUnless(ABI, "no host MPI is named")
