@@ -29,17 +29,23 @@ class Device:
         return int(text) if text.lstrip("-").isdigit() else -1
 
 
+def may_open(node: str) -> bool:
+    """Slurm's ConstrainDevices leaves the nodes of other jobs' devices in place, but its cgroup refuses them."""
+    return os.access(node, os.R_OK | os.W_OK)
+
+
 def _nvidia() -> list:
     """Devices whose node this process may open, in PCI order as CUDA_DEVICE_ORDER=PCI_BUS_ID numbers them."""
     found = []
     for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
         fields = dict(line.split(":", 1) for line in read(path).splitlines() if ":" in line)
         minor = fields.get("Device Minor", "").strip()
-        if minor and os.path.exists(f"/dev/nvidia{minor}"):
+        if minor and may_open(f"/dev/nvidia{minor}"):
             bus = os.path.basename(os.path.dirname(path)).lower()
             found.append((bus, fields.get("GPU UUID", "").strip()))
     if not found:  # containers may hide /proc/driver
-        found = [("", "") for path in glob.glob("/dev/nvidia[0-9]*") if path[len("/dev/nvidia"):].isdigit()]
+        found = [("", "") for path in glob.glob("/dev/nvidia[0-9]*")
+                 if path[len("/dev/nvidia"):].isdigit() and may_open(path)]
     return [Device("cuda", str(i), bus, uuid) for i, (bus, uuid) in enumerate(found)]
 
 
@@ -48,7 +54,9 @@ def _amd() -> list:
     nodes = glob.glob("/sys/class/kfd/kfd/topology/nodes/*/properties")
     for path in sorted(nodes, key=lambda p: int(p.split("/")[-2])):
         fields = dict(line.split(None, 1) for line in read(path).splitlines() if " " in line)
-        if int(fields.get("simd_count", "0")) > 0:
+        minor = fields.get("drm_render_minor", "").strip()
+        opens = not minor.isdigit() or int(minor) == 0 or may_open(f"/dev/dri/renderD{minor}")
+        if int(fields.get("simd_count", "0")) > 0 and opens:
             place, domain = int(fields.get("location_id", "0")), int(fields.get("domain", "0"))
             bus = f"{domain:04x}:{place >> 8 & 255:02x}:{place >> 3 & 31:02x}.{place & 7}"
             unique = int(fields.get("unique_id", "0"))
@@ -59,7 +67,7 @@ def _amd() -> list:
 def _intel() -> list:
     cards = []
     for path in sorted(glob.glob("/sys/class/drm/render*/device")):
-        if read(path + "/vendor") == "0x8086":
+        if read(path + "/vendor") == "0x8086" and may_open("/dev/dri/" + path.split("/")[-2]):
             cards.append(os.path.basename(os.path.realpath(path)))
     return [Device("sycl", str(i), bus) for i, bus in enumerate(sorted(cards))]
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The choice of a rank's device and what it does to the visible list."""
+import fnmatch
 import os
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
@@ -122,6 +124,31 @@ class Rules(unittest.TestCase):
 
     def test_what_is_set_is_told(self):
         self.assertEqual(visibility.in_force({"HIP_VISIBLE_DEVICES": "1", "HOME": "x"}), {"HIP_VISIBLE_DEVICES": "1"})
+
+
+class Refused(unittest.TestCase):
+    """Slurm's cgroup leaves all nodes in place and opens those of the job."""
+
+    def found(self, find, files: dict, opened: str) -> list:
+        with mock.patch.object(devices.glob, "glob", lambda pattern: fnmatch.filter(files, pattern)), \
+             mock.patch.object(devices, "read", lambda path: files.get(path, "")), \
+             mock.patch.object(devices.os, "access", lambda path, how: path == opened):
+            return [(d.token, d.bus) for d in find()]
+
+    def test_nvidia(self):
+        files = {f"/proc/driver/nvidia/gpus/0000:0{i}:00.0/information": f"Device Minor: {i}" for i in range(3)}
+        self.assertEqual(self.found(devices._nvidia, files, "/dev/nvidia2"), [("0", "0000:02:00.0")])
+        files = {f"/dev/nvidia{i}": "" for i in range(3)}
+        self.assertEqual(self.found(devices._nvidia, files, "/dev/nvidia2"), [("0", "")])
+
+    def test_amd(self):
+        files = {f"/sys/class/kfd/kfd/topology/nodes/{i}/properties":
+                 f"simd_count 8\nlocation_id {i << 8}\ndrm_render_minor {128 + i}" for i in range(3)}
+        self.assertEqual(self.found(devices._amd, files, "/dev/dri/renderD129"), [("0", "0000:01:00.0")])
+
+    def test_intel(self):
+        files = {f"/sys/class/drm/renderD{128 + i}/device{end}": "0x8086" for i in range(3) for end in ("", "/vendor")}
+        self.assertEqual(len(self.found(devices._intel, files, "/dev/dri/renderD130")), 1)
 
 
 class Parts(unittest.TestCase):
