@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from . import UserError, elf, host_mpi
 
 ASK = "say which with --mpi mpich, --mpi ompi or --mpi PREFIX"
-PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
+PYTHON = re.compile(r"^(python|pypy)[\d.]*t?d?$")
 PROBE = """
 import mpi4py
 mpi4py.rc.initialize = mpi4py.rc.finalize = False
@@ -106,9 +106,12 @@ def identify(name: str, wanted: str = "") -> Program:
     path = find(name)
     if PYTHON.match(os.path.basename(path)):
         return _of_python(path, wanted)
-    if elf.is_elf(path):
-        return _of_executable(path)
-    interpreter = _interpreter(path)
+    try:
+        if elf.is_elf(path):
+            return _of_executable(path)
+        interpreter = _interpreter(path)
+    except OSError as error:  # it may be executed only
+        raise UserError(f"{path} cannot be read ({error.strerror}), so its MPI cannot be seen; {ASK}") from None
     if PYTHON.match(os.path.basename(interpreter)):
         return _of_python(find(interpreter), wanted)
     raise UserError(f"{path} is a script of {os.path.basename(interpreter)}, which may start any program; {ASK}")

@@ -6,10 +6,11 @@ import stat
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import UserError, elf, host_mpi, program  # noqa: E402
+from telpher import UserError, elf, host_mpi, program, run  # noqa: E402
 
 HELLO = os.path.join(os.environ.get("BUILD", ""), "test", "bin", "hello-")
 
@@ -69,6 +70,18 @@ class Programs(unittest.TestCase):
             os.chmod(path, stat.S_IRUSR)
             with self.assertRaisesRegex(UserError, "not executable"):
                 program.identify(path)
+
+    def test_a_program_that_may_not_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = script(folder, "#!/bin/sh\n")
+            with mock.patch.object(elf, "open", create=True, side_effect=PermissionError(13, "Permission denied")):
+                with self.assertRaisesRegex(UserError, r"cannot be read \(Permission denied\).*--mpi"):
+                    program.identify(path)
+                self.assertEqual(run.resolve("ompi", path), (program.Program("ompi", ""), ""))
+
+    def test_names_of_python(self):
+        for name in ("python", "python3", "python3.13", "python3.13t", "python3.14td", "python3-dbg", "pypy3.11"):
+            self.assertEqual(bool(program.PYTHON.match(name)), "-" not in name, name)
 
     def test_scripts(self):
         with tempfile.TemporaryDirectory() as folder:
