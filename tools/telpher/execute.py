@@ -161,7 +161,7 @@ def execute(arguments: list) -> int:
     from . import devices, libraries
     options, command = parse(arguments)
     environment = os.environ
-    library = libraries.preload(abi_of(options, command[0]))
+    library = libraries.for_loader(libraries.preload(abi_of(options, command[0])))
     environment["LD_PRELOAD"] = with_telpher(environment.get("LD_PRELOAD", ""), library)
     place(environment, options["--visible"], options["--bind"], devices)
     set_stream_variables(environment)

@@ -38,6 +38,15 @@ def preload(abi: str) -> str:
                     "build it again with that MPI found by `make setup`")
 
 
+def for_loader(library: str) -> str:
+    """As an entry of LD_PRELOAD, which the loader splits at blanks and colons: it would only warn, and start
+    the program without Telpher."""
+    if " " in library or ":" in library:
+        raise UserError(f"{library}: LD_PRELOAD can name no path with a blank or a colon; install Telpher in another "
+                        "folder (a symbolic link does not help)")
+    return library
+
+
 def present() -> dict:
     """Every libtelpher-*.so by its short name."""
     found = {}

@@ -16,7 +16,8 @@ import mpi4py
 mpi4py.rc.initialize = mpi4py.rc.finalize = False
 from mpi4py import MPI
 for line in open('/proc/self/maps'):
-    path = line.rstrip().split(' ')[-1]
+    words = line.rstrip('\\n').split(None, 5)
+    path = words[5] if len(words) > 5 else ''
     if path.startswith('/') and 'libmpi' in path.rsplit('/', 1)[-1]:
         print('TELPHER_LIBMPI', path)
 print('TELPHER_MPI4PY', mpi4py.__version__)

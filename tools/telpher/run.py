@@ -86,7 +86,7 @@ def open_mpi_arguments(options, environment: dict, own: list) -> list:
 
 def command_line(options, environment: dict) -> list:
     program, prefix = resolve(options.mpi, options.command[0])
-    libraries.preload(program.abi)  # fail here, once, and not in every rank
+    libraries.for_loader(libraries.preload(program.abi))  # fail here, once, and not in every rank
     mpirun = host_mpi.launcher_for(program.abi, program.library, prefix)
     environment["TELPHER_LAUNCHED"] = program.abi
     program.show_to_mpi4py(environment)

@@ -10,7 +10,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import UserError, elf, host_mpi, program, run  # noqa: E402
+from telpher import UserError, elf, host_mpi, libraries, program, run  # noqa: E402
 
 HELLO = os.path.join(os.environ.get("BUILD", ""), "test", "bin", "hello-")
 
@@ -43,6 +43,24 @@ class Sonames(unittest.TestCase):
                 with tempfile.TemporaryDirectory() as folder:
                     renamed = shutil.copy(program.identify(path).library, os.path.join(folder, "libmpi.so"))
                     self.assertEqual(host_mpi.abi_of_library(renamed), abi)
+
+
+class Loader(unittest.TestCase):
+    def test_paths_that_ld_preload_cannot_name(self):
+        self.assertEqual(libraries.for_loader("/opt/x/libtelpher-ompi.so"), "/opt/x/libtelpher-ompi.so")
+        for folder in ("/opt/a b", "/opt/a:b"):
+            self.assertRaisesRegex(UserError, "LD_PRELOAD.*another folder", libraries.for_loader, folder + "/lib.so")
+
+    def test_a_library_in_a_folder_with_blanks_is_seen(self):
+        with tempfile.TemporaryDirectory(suffix=" a b") as folder:
+            os.mkdir(os.path.join(folder, "mpi4py"))
+            library = shutil.copy(elf.resolved("/bin/sh")["libc.so.6"], os.path.join(folder, "libmpi.so.40"))
+            for name, text in (("__init__", "__version__ = '4'"), ("MPI", f"import ctypes\nctypes.CDLL({library!r})")):
+                with open(os.path.join(folder, "mpi4py", name + ".py"), "w") as file:
+                    file.write("class rc: pass\n" + text + "\n")
+            with mock.patch.dict(os.environ, PYTHONPATH=folder):
+                found = program.identify(sys.executable)
+            self.assertEqual((found.abi, found.library), ("ompi", library))
 
 
 class Programs(unittest.TestCase):
