@@ -5,11 +5,10 @@ import argparse
 import glob
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-from . import UserError, libraries, run, trace_report
+from . import UserError, jobs, libraries, run, trace_report
 from .trace_merge import merge, read_rank
 
 EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes
@@ -44,10 +43,17 @@ def split(arguments: list) -> tuple:
     return own, [*rest, *arguments[at:]]
 
 
+def missing(ranks: list) -> list:
+    """The ranks of the job without a file."""
+    return sorted(set(range(max(rank.head["size"] for rank in ranks))) - {rank.number for rank in ranks})
+
+
 def write(files: list, options) -> int:
+    """How many ranks left nothing."""
     if not files:
-        raise UserError("no rank wrote a trace: the program called no MPI_Init, or no rank has a device "
-                        "(telpher info; --backend emu takes emulated ones)")
+        raise UserError("no rank wrote a trace: the program called no MPI_Init or was killed before a rank had "
+                        "recorded 64 KB, the ranks cannot write here (--keep names a folder that nodes share), or none "
+                        "has a device (telpher info; --backend emu takes emulated ones)")
     ranks = [read_rank(path) for path in files]
     timeline = merge(ranks)
     with open(options.output, "w") as out:
@@ -61,28 +67,38 @@ def write(files: list, options) -> int:
     print(json.dumps(summary, indent=1) if options.json else trace_report.text(summary))
     print(f"{options.output}: open it at ui.perfetto.dev or chrome://tracing",
           file=sys.stderr if options.json else sys.stdout)
-    return 0
+    if lost := missing(ranks):
+        print(f"telpher: nothing of rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}, which was killed early or "
+              "could not write here; where ranks run on several nodes, name a folder that these share with --keep",
+              file=sys.stderr)
+    return len(lost)
 
 
 def traced_run(options, rest: list, folder: str) -> int:
     telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
     environment = dict(os.environ) | {"TELPHER_TRACE": os.path.join(folder, "rank-%r.jsonl")}
     out = sys.stderr if options.json else None
-    code = subprocess.run([*telpher, "run", *rest], env=environment, stdout=out).returncode
+    try:
+        code = jobs.run([*telpher, "run", *rest], env=environment, stdout=out, stderr=None).returncode
+    except KeyboardInterrupt:
+        code = 130
     if code != 0:
         print(f"telpher: the program ended with {code}; what was recorded until then follows", file=sys.stderr)
-    written = write(sorted(glob.glob(os.path.join(folder, "rank-*.jsonl"))), options)
-    return code or written
+    files = glob.glob(os.path.join(folder, "rank-*.jsonl"))
+    lost = write(sorted(path for path in files if os.path.getsize(path)), options)
+    return code or min(lost, 1)
 
 
 def trace(arguments: list) -> int:
     if arguments[:1] == ["merge"]:
         options, files = parser().parse_known_args(arguments[1:])
-        return write(files, options)
+        write(files, options)
+        return 0
     own, rest = split(arguments)
     options = parser().parse_args(own)
     if not rest:
         raise UserError("trace needs a program, e.g. telpher trace -n 2 ./app")
+    jobs.interrupt_on_terminate()
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
         for old in glob.glob(os.path.join(options.keep, "rank-*.jsonl")):

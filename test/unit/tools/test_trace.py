@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import UserError, trace, trace_merge, trace_report  # noqa: E402
+from telpher import UserError, jobs, trace, trace_merge, trace_report  # noqa: E402
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else ""
 
@@ -131,6 +133,39 @@ class Arguments(unittest.TestCase):
         self.assertEqual(own, ["-oa.json", "--keep=k"])
         self.assertEqual(rest, ["-np", "2", "--backend", "emu", "app", "--json", "-o", "x"])
         self.assertEqual(trace.split(["-n2", "--json", "--", "--json"]), (["--json"], ["-n2", "--", "--json"]))
+
+
+class Job(unittest.TestCase):
+    """What is made of a job whose ranks, as run() plays them, leave files."""
+
+    def traced(self, ranks: list, run) -> tuple:
+        """(exit code, what was said, the ranks of the timeline)"""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(jobs, "run", run), \
+             mock.patch("sys.stdout"), mock.patch("sys.stderr") as said:
+            for rank in ranks:
+                with open(os.path.join(folder, f"rank-{rank}.jsonl"), "w") as file:
+                    file.write("\n".join(map(json.dumps, [head(rank), wait(1, 2)])))
+            open(os.path.join(folder, "rank-1.jsonl"), "a").close()  # killed before its first piece
+            options = types.SimpleNamespace(json=False, summary="", output=os.path.join(folder, "out"))
+            code = trace.traced_run(options, [], folder)
+            with open(options.output) as file:
+                events = json.load(file)["traceEvents"]
+            text = "".join(call.args[0] for call in said.write.call_args_list)
+        return code, text, sorted({event["pid"] for event in events})
+
+    def test_ranks_without_a_file_are_named(self):
+        def ended(*_, **__):
+            return subprocess.CompletedProcess([], 0)
+
+        self.assertEqual(self.traced([0, 1], ended), (0, "", [0, 1]))
+        code, said, ranks = self.traced([0], ended)
+        self.assertEqual((code, ranks), (1, [0]))
+        self.assertRegex(said, "nothing of rank 1, .*--keep")
+
+    def test_an_interruption_keeps_what_was_recorded(self):
+        code, said, ranks = self.traced([0, 1], mock.Mock(side_effect=KeyboardInterrupt))
+        self.assertEqual((code, ranks), (130, [0, 1]))
+        self.assertIn("ended with 130", said)
 
 
 @unittest.skipUnless(PROGRAM, "no program was given")
