@@ -25,9 +25,12 @@ constexpr const char* env_program = "/usr/bin/env";
 // --- what new processes get ---
 
 // Files that are named by ranks would be written by two jobs.
+constexpr const char* files_of_this_job[] = {"TELPHER_TRACE", "TELPHER_LOG_FILE"};
+
 bool is_for_children(std::string_view entry) noexcept {
   if (entry.find('\n') != entry.npos) return false;  // launchers send arguments as lines
-  if (entry.starts_with("TELPHER_TRACE=") || entry.starts_with("TELPHER_LOG_FILE=")) return false;
+  for (const std::string_view name : files_of_this_job)
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) return false;
   return entry.starts_with("TELPHER_") || entry.starts_with("MPI4PY_LIBMPI=");
 }
 
@@ -39,11 +42,17 @@ const char* preload_of_children() noexcept {
   return std::getenv("TELPHER_PRELOAD");
 }
 
-/// Nothing where this library came here in another way, or the user wants none of this.
-std::vector<std::string> assignments() {
+/// Options and assignments. Nothing where this library came here in another way, or the user wants
+/// none of this.
+std::vector<std::string> words_for_env() {
   const char* preload = preload_of_children();
   if (!config().spawn || !preload) return {};
-  std::vector<std::string> found{std::string("LD_PRELOAD=") + preload};
+  std::vector<std::string> found;
+  for (const char* name : files_of_this_job) {  // children have the launcher's environment as well
+    found.emplace_back("-u");
+    found.emplace_back(name);
+  }
+  found.push_back(std::string("LD_PRELOAD=") + preload);
   for (char** e = environ; e && *e; ++e)
     if (is_for_children(*e)) found.emplace_back(*e);
   return found;
@@ -85,7 +94,7 @@ class child {
  public:
   child(const char* command, char** argv, MPI_Info info) : command_(command), argv_(argv) {
     if (!command) return;
-    texts_ = assignments();
+    texts_ = words_for_env();
     const std::string name = texts_.empty() ? "" : command_for_env(command, info);
     if (name.empty() || !runs(env_program)) return;
     texts_.push_back(name);

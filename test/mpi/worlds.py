@@ -33,9 +33,9 @@ class Driver:
             values = {"LD_PRELOAD": self.options.preload, "TELPHER_BACKEND": "emu", **values}
         return line + [f"{k}={v}" for k, v in values.items()] + [self.options.program, *arguments]
 
-    def run(self, *parts):
+    def run(self, *parts, launcher=None):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
-        environment |= LAUNCHER_ENV | {"TELPHER_NAP": "on"}
+        environment |= LAUNCHER_ENV | {"TELPHER_NAP": "on"} | (launcher or {})
         command = [self.options.mpirun]
         if self.is_ompi:
             command += ["--oversubscribe", "--bind-to", "none"]
@@ -55,9 +55,9 @@ class Driver:
             return None, text
         return process.returncode, text
 
-    def case(self, label, parts, *, ends_well=True, said=(), unsaid=()):
+    def case(self, label, parts, *, ends_well=True, said=(), unsaid=(), launcher=None):
         """Each of `said` must be in the output once, none of `unsaid`."""
-        code, text = self.run(*parts)
+        code, text = self.run(*parts, launcher=launcher)
         counts = {words: text.count(words) for words in (*said, *unsaid)}
         good = (code == 0) == ends_well and code is not None
         good = good and all(counts[w] == 1 for w in said) and not any(counts[w] for w in unsaid)
@@ -115,6 +115,14 @@ class Driver:
             self.case("spawned, by a program that is linked with it",
                       [self.part(1, ["spawn", "without"], settings=loaded)],
                       said=["2 ranks, 1 of them with device"], unsaid=["[telpher"])
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: f"{folder}/{name}-%r" for name in ("TELPHER_TRACE", "TELPHER_LOG_FILE")}
+            self.case("spawned, where the launcher was told files",
+                      [self.part(1, ["spawn", "with"], settings={"TELPHER_LOG": "info"}, unset=files)],
+                      said=["2 ranks, 2 of them with device"], launcher=files)
+            if left := os.listdir(folder):
+                self.failed += 1
+                print(f"FAILED children wrote the files of the job that spawned them: {left}", flush=True)
         self.case("spawned, children without",
                   [self.part(1, ["spawn", "without"], settings={"TELPHER_SPAWN": "off"})],
                   said=["2 ranks, 1 of them with device"], unsaid=["[telpher"])
