@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a trace says in numbers: time in MPI, who waited for whom and why, bytes by path."""
+import bisect
 from collections import defaultdict
 
 
 def covered(intervals: list, begin: int, end: int) -> int:
     """How much of [begin, end] lies in sorted intervals that do not overlap."""
-    return sum(max(0, min(stop, end) - max(start, begin)) for start, stop in intervals if start < end)
+    first = max(0, bisect.bisect_left(intervals, (begin,)) - 1)
+    last = bisect.bisect_left(intervals, (end,), first)
+    return sum(max(0, min(stop, end) - max(start, begin)) for start, stop in intervals[first:last])
 
 
 def union(intervals: list) -> list:

@@ -86,6 +86,13 @@ class Waits(unittest.TestCase):
         return [(w["rank"], w["for"], w["why"], round(w["ms"] * 1e6))
                 for w in trace_report.summary(merged(first, second))["waits"]]
 
+    def test_what_intervals_cover(self):
+        intervals = [(0, 2), (4, 6), (8, 9)]
+        for begin in range(11):
+            for end in range(11):  # also those that end before they begin
+                slow = sum(max(0, min(b, end) - max(a, begin)) for a, b in intervals if a < end)
+                self.assertEqual(trace_report.covered(intervals, begin, end), slow)
+
     def test_a_receiver_waits_for_a_late_sender(self):
         self.assertEqual(self.found([send(100, 130)], [receive(40, 110, 130), wait(40, 130)]),
                          [(1, 0, "late sender", 60)])
