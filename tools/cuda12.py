@@ -11,8 +11,6 @@ from wheels import SetupError
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 SOURCE = "deb [signed-by={keys}] {archive} trixie non-free\n"
 PACKAGES = ("nvidia-cuda-toolkit", "libnvvm4")
-# Of the runtime, 12.4 has no static library there.
-PINS = ["nvidia-cuda-runtime-cu12==12.9.79", "nvidia-cuda-cccl-cu12==12.9.27", "nvidia-cuda-nvcc-cu12==12.4.131"]
 # Where nvcc looks, since it is not where Debian puts it.
 PROFILE = """TOP = $(_HERE_)/..
 NVVMIR_LIBRARY_DIR = $(TOP)/nvvm/libdevice
@@ -65,7 +63,7 @@ def unpacked(folder: Path) -> Path:
 
 
 def complete(root: Path) -> None:
-    """`root` holds PINS as PyPI's packages lie; makes a toolkit of it."""
+    """`root` holds what tools/pins.py names as PyPI's packages lie; makes a toolkit of it."""
     if (root / "bin/nvcc.profile").is_file():
         return
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb") or not Path(KEYS).is_file():

@@ -24,7 +24,7 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import setup
+from pins import PINS
 
 ROOT = Path(__file__).resolve().parent.parent
 MACHINE = f"linux_{os.uname().machine}"
@@ -99,7 +99,7 @@ def rocm_major(library: Path) -> str:
 
 def sycl_runtime() -> list[str]:
     """The one that the plug-in is built with, whose library no other major version has."""
-    pinned = next(one for one in setup.PINS["sycl"] if one.startswith("intel-sycl-rt=="))
+    pinned = next(one for one in PINS["sycl"] if one.startswith("intel-sycl-rt=="))
     major = int(pinned.split("==")[1].split(".")[0])
     return [f"intel-sycl-rt>={major},<{major + 1}"]
 

