@@ -63,6 +63,15 @@ class held_streams {
     put_off_.push_back(std::move(call));
     some_put_off_.store(true, std::memory_order_relaxed);
   }
+  /// Makes the call only if that can be at once, and says whether. Calls that are put off cost
+  /// every call that enqueues a look at its stream.
+  bool call_if_free(const std::function<void()>& call) noexcept {
+    ask();
+    const std::lock_guard lock(mutex_);
+    if (puts_all_off_ || any()) return false;
+    call();
+    return true;
+  }
   /// Whether calls wait to be made in this thread; a hint.
   bool has_calls() const noexcept {
     return some_put_off_.load(std::memory_order_relaxed) && !puts_all_off_;

@@ -45,8 +45,8 @@ result<device::stream> stream(const place& p, stream_role r) noexcept {
   return s;
 }
 
-void before_waits(const place& p) noexcept {
-  held_streams::instance().call_when_free([p] { p.owner->before_waits(p.device); });
+bool before_waits(const place& p) noexcept {
+  return held_streams::instance().call_if_free([p] { p.owner->before_waits(p.device); });
 }
 
 status make_streams(const place& p) noexcept {

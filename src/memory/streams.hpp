@@ -77,8 +77,8 @@ class own_stream {
 /// the loading of kernels that comes with the first one. Later that could be a deadlock, because a
 /// stream of the program may wait for us.
 status make_streams(const place& p) noexcept;
-/// backend::before_waits, before a stream waits for us there: at once, or when no stream is held.
-void before_waits(const place& p) noexcept;
+/// backend::before_waits, before a stream waits for us there. False: not done, as a stream is held.
+bool before_waits(const place& p) noexcept;
 
 /// Sets bytes of a device to 0 and waits.
 status clear_and_wait(const place& p, void* from, std::size_t bytes) noexcept;

@@ -93,7 +93,7 @@ result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& wh
                                                          std::size_t bytes,
                                                          std::size_t waiters) noexcept {
   if (!where.owner->kernels_may_wait(where.device)) return status::not_supported;
-  memory::before_waits(where);
+  static_cast<void>(memory::before_waits(where));
   auto words = make_waiters(where, waiters);
   TELPHER_TRY(words);
   auto memory = where.owner->allocate_flags(where.device, bytes);

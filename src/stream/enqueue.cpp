@@ -170,10 +170,8 @@ refusal find_queue_of(device::adopted_stream& s, void* native, queue*& found) no
     found = add_queue(id, where);
     if (!found) return {status::out_of_memory, "host memory"};
   }
-  if (!found->prepared.load(std::memory_order_relaxed) && !s.is_captured()) {
-    memory::before_waits(where);
-    found->prepared.store(true, std::memory_order_relaxed);
-  }
+  if (!found->prepared.load(std::memory_order_relaxed) && !s.is_captured())
+    found->prepared.store(memory::before_waits(where), std::memory_order_relaxed);
   return {};
 }
 
