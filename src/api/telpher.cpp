@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "device/registry.hpp"
 #include "memory/allocations.hpp"
-#include "memory/held_streams.hpp"
+#include "memory/memory.hpp"
 
 namespace {
 
@@ -135,7 +135,7 @@ status find_place(const void* address, pointer_info& info, backend*& owner) {
     if (!b->started()) continue;
     TELPHER_TRY(b->classify(address, false, info));
     if (info.kind != memory_kind::host) {
-      b->settle(info, !telpher::memory::held_streams::instance().any());
+      telpher::memory::settle(*b, info);
       owner = b;
       return status::ok;
     }

@@ -96,10 +96,10 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
   if (!address || surely_host(address)) return {};
   for (device::backend* b : device::backends()) {
     if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
-    b->settle(info, !held_streams::instance().any());
-    if (info.kind == device::memory_kind::device) return {b, info.device};
-    if (info.kind != device::memory_kind::host)
-      return {};  // this runtime knows the address, so no other back end owns it
+    if (info.kind == device::memory_kind::host) continue;
+    settle(*b, info);
+    // This runtime knows the address, so no other back end owns it.
+    return info.kind == device::memory_kind::device ? place{b, info.device} : place{};
   }
   return {};
 }
@@ -115,6 +115,10 @@ bool surely_host_slow(std::uintptr_t address) noexcept {
   std::call_once(once, find_ranges);
   own_stack = stack.last != 0 ? stack : address_range{1, 1};  // of no known stack no address
   return own_stack.holds(address) || surely_host(reinterpret_cast<const void*>(address));
+}
+
+void settle(device::backend& owner, const device::pointer_info& about) noexcept {
+  owner.settle(about, !held_streams::instance().any());
 }
 
 place classify(const void* address) noexcept {

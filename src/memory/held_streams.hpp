@@ -59,7 +59,7 @@ class held_streams {
   void call_when_free(std::function<void()> call) noexcept {
     ask();
     const std::lock_guard lock(mutex_);
-    if (!puts_all_off_ && !any()) return call();
+    if (made_now(call)) return;
     put_off_.push_back(std::move(call));
     some_put_off_.store(true, std::memory_order_relaxed);
   }
@@ -68,9 +68,7 @@ class held_streams {
   bool call_if_free(const std::function<void()>& call) noexcept {
     ask();
     const std::lock_guard lock(mutex_);
-    if (puts_all_off_ || any()) return false;
-    call();
-    return true;
+    return made_now(call);
   }
   /// Whether calls wait to be made in this thread; a hint.
   bool has_calls() const noexcept {
@@ -93,6 +91,12 @@ class held_streams {
   }
 
  private:
+  /// Under the mutex.
+  bool made_now(const std::function<void()>& call) noexcept {
+    if (puts_all_off_ || any()) return false;
+    call();
+    return true;
+  }
   void ask() const noexcept {
     if (auto* const look = look_.load(std::memory_order_acquire); look && any()) look();
   }

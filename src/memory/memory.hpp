@@ -31,6 +31,10 @@ place classify(const void* address) noexcept;
 /// same query.
 place classify(const void* address, device::pointer_info& info) noexcept;
 
+/// Of memory of the program's that a call names and a back end knows: device::backend::settle, so
+/// that nothing is waited for which may wait for us. Both of the above do it.
+void settle(device::backend& owner, const device::pointer_info& about) noexcept;
+
 /// The details of a device address; used for export and staging.
 result<device::pointer_info> describe(const place& p, const void* address) noexcept;
 

@@ -177,4 +177,16 @@ inline void run_in_settings(suite& s, const char* what, windows_case body) {
       }
 }
 
+/// Errors that were raised on a window of count_errors().
+inline int handler_calls = 0;
+inline void on_error(MPI_Win*, int*, ...) {
+  ++handler_calls;
+}
+inline void count_errors(const window& w) {
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(on_error, &handler);
+  MPI_Win_set_errhandler(w.handle, handler);
+  MPI_Errhandler_free(&handler);
+}
+
 }  // namespace mpi_test

@@ -45,18 +45,10 @@ void expect_error(suite& s, int code, int wanted, const char* call) {
   s.expect(std::strstr(text, call) != nullptr, "a text that names the call");
 }
 
-int handler_calls = 0;
-void on_error(MPI_Win*, int*, ...) {
-  ++handler_calls;
-}
-
 void errors(suite& s) {
   window w(s, making::create, placing::all, 16);
   const array out(kind::device, row(0, 16));
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
+  count_errors(w);
   const auto put = [&](int n, int first, MPI_Datatype type) {
     return MPI_Put(out.data(), n, MPI_INT, s.rank, first, n, type, w.handle);
   };

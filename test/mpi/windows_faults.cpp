@@ -7,20 +7,12 @@ namespace {
 
 using namespace mpi_test;
 
-int handler_calls = 0;
-void on_error(MPI_Win*, int*, ...) {
-  ++handler_calls;
-}
-
 // Of the puts of an epoch some fail at rank 0: the call that completes them says so, or the bytes
 // are there. The next epoch is as good as ever.
 int fail_in(suite& s, const setting& t, const char* call, ending how, int puts, int ints_each) {
   const int n = puts * ints_each;
   window w(s, t.how, t.where, n);
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
+  count_errors(w);
   const array out(t.buffers, row(s.rank + 1, n));
   int errors = 0;
   for (int nth = 1; nth <= 4; ++nth)
@@ -104,10 +96,7 @@ void freed_request_fails(suite& s, const setting& t) {
     return;
   constexpr int n = 3000000;
   window w(s, t.how, t.where, n);
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
+  count_errors(w);
   const array out(t.buffers, row(s.rank, n));
   const int r = right(s);
   MPI_Win_lock_all(0, w.handle);
@@ -140,10 +129,7 @@ void image_fails(suite& s, const setting& t) {
   if (under_way(t) || t.how != making::create || t.buffers != kind::device) return;
   constexpr int n = 3000000;
   window w(s, t.how, t.where, n);
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
+  count_errors(w);
   const array in(t.buffers, ints(n, -1));
   MPI_Win_lock_all(0, w.handle);
   for (int r = 0; r < s.ranks; ++r) {

@@ -54,8 +54,8 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
 /// Whether the schedule can use this rank's buffers. Where ranks have voted it can, but for a call
 /// in host memory.
 bool fits(const agreed& way, const exchange::arguments& a) noexcept {
-  return can_take_part(a) &&
-         (!way.in_kernel || (!a.gapped && lies_on(way.at->room->where, a, way.all.grain)));
+  return can_take_part(a) && (way.voted || !way.in_kernel ||
+                              (!a.gapped && lies_on(way.at->room->where, a, way.all.grain)));
 }
 
 /// Makes `a` the same call on packed copies where the schedule runs, in a call without arrays of

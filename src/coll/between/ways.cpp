@@ -214,7 +214,8 @@ result<agreed> agree(const char* name, MPI_Comm comm, exchange::arguments& a,
     if (!known->devices) return status::not_supported;
     if (auto way = known_way(c, *s, *known)) {
       if (a.no_memory) return --known->calls, status::out_of_memory;
-      if (way->in_kernel && lies_on(s->room->where, a, way->all.grain)) way->packed = pack(a);
+      if (way->in_kernel && a.gapped && lies_on(s->room->where, a, way->all.grain))
+        way->packed = pack(a);
       return std::move(*way);
     }
   }
