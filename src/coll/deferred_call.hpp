@@ -28,6 +28,9 @@ class deferred_call {
   state now() const noexcept { return state_; }
   /// Of the initiation in the host MPI.
   int code() const noexcept { return code_; }
+  /// The program's error handler does not hear of the host MPI's errors: it runs the call on a
+  /// communicator of ours.
+  bool unheard() const noexcept { return unheard_; }
   /// Of the run on devices.
   status outcome() const noexcept { return outcome_; }
   const char* name() const noexcept { return name_; }
@@ -39,7 +42,9 @@ class deferred_call {
   deferred_call(const deferred_call&) = delete;
   deferred_call& operator=(const deferred_call&) = delete;
 
-  void start_on_host(const host_form& host, MPI_Comm on) noexcept {
+  /// `ours`: a communicator that the program does not know.
+  void start_on_host(const host_form& host, MPI_Comm on, bool ours) noexcept {
+    unheard_ = ours;
     code_ = host(on, &native_);
     state_ = code_ == MPI_SUCCESS ? state::on_host : state::done;
   }
@@ -51,6 +56,7 @@ class deferred_call {
  private:
   const char* name_;
   state state_ = state::open;
+  bool unheard_ = false;
   int code_ = MPI_SUCCESS;
   status outcome_ = status::ok;
   MPI_Request native_ = MPI_REQUEST_NULL;

@@ -37,7 +37,9 @@ deferred_request::~deferred_request() {
 }
 
 int deferred_request::finish(MPI_Status* out) noexcept {
-  return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
+  const int code = on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
+  if (code == MPI_SUCCESS || !call_->unheard()) return code;
+  return host_mpi::raise(errors_.owner(), code);
 }
 
 // --- persistent ---

@@ -123,6 +123,35 @@ void invalid_root(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+int heard = 0;
+
+void hear(MPI_Comm*, int*, ...) {
+  ++heard;
+}
+
+/// The host MPI refuses the argument when the call comes to it, perhaps on a communicator of
+/// Telpher's. The program's own handler hears of it, once, no later than the request ends.
+void errors_of_requests(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(hear, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Errhandler_free(&handler);
+  for (kind k : {kind::device, kind::host})
+    for (int call = 0; call < 8; ++call) {
+      const bool wrong = call > 3;
+      s.note("%s memory, call %d", name(k), call);
+      buffer data(k, 1000);
+      heard = 0;
+      MPI_Request r = MPI_REQUEST_NULL;
+      MPI_Ibcast(data.data(), 1000, MPI_BYTE, wrong ? 99 : 0, comm, &r);
+      if (r != MPI_REQUEST_NULL) MPI_Wait(&r, MPI_STATUS_IGNORE);
+      s.expect_equal(heard, wrong ? 1 : 0, "errors heard");
+    }
+  MPI_Comm_free(&comm);
+}
+
 #if MPI_TEST_HAS_MPI_4
 
 /// The request knows the type; the program need not keep it.
@@ -196,6 +225,7 @@ int main(int argc, char** argv) {
   s.run("one buffer", [&] { one_buffer(s); });
   s.run("mixed type", [&] { mixed_type(s); });
   s.run("invalid root", [&] { invalid_root(s); });
+  s.run("errors of requests", [&] { errors_of_requests(s); });
 #if MPI_TEST_HAS_MPI_4
   s.run("freed type", [&] { freed_type(s); });
   s.run("many persistent", [&] { many_persistent(s); });

@@ -160,7 +160,7 @@ void crossing::run_planned() noexcept {
 void crossing::start_by_host() noexcept {
   packed_.reset();
   now_ = stage::by_host;
-  start_on_host(host_, room_.wire);
+  start_on_host(host_, room_.wire, true);
 }
 
 void crossing::advance() noexcept {

@@ -250,6 +250,11 @@ room::~room() {
   pmpi::Comm_free(&wire);
 }
 
+void room::close_mappings() noexcept {
+  spaces_.clear();
+  made_ = false;
+}
+
 void room::abandon() noexcept {
   out.abandon();
   in.abandon();

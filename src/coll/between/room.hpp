@@ -112,6 +112,9 @@ class room {
   /// Whether another rank of the node has begun it.
   bool is_begun(std::uint64_t call) const noexcept;
 
+  /// Closes the other ranks' memory. The room ends without waiting for them, so they must have met
+  /// in some other way before that. It serves no other call.
+  void close_mappings() noexcept;
   /// Messages of a call may still come and go: nothing that they touch is given back, and the room
   /// serves no other call.
   void abandon() noexcept;

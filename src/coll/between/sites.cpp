@@ -16,7 +16,6 @@ namespace telpher::coll::between {
 namespace {
 
 std::mutex guard;
-/// In the order in which they were made, so that all ranks give them back in the same order.
 lasting<std::vector<std::unique_ptr<site>>> sites;
 
 std::unique_ptr<site> take_out(const site* which) noexcept {
@@ -198,10 +197,19 @@ void forget(MPI_Comm comm) noexcept {
   if (site* const own = find(comm)) take_out(own);
 }
 
+// Ranks with several threads may have made their rooms in different orders, so that no room can
+// wait for its own ranks here: the node's ranks meet once for all rooms.
 void shut_down() noexcept {
-  std::lock_guard lock(guard);
-  for (auto& one : *sites) one.reset();
-  sites->clear();
+  std::vector<std::unique_ptr<site>> ending;
+  {
+    std::lock_guard lock(guard);
+    ending.swap(*sites);
+  }
+  for (const auto& one : ending) {
+    one->settle("MPI_Finalize", true);
+    if (one->room) one->room->close_mappings();
+  }
+  ticket::progress().meet_node("MPI_Finalize");  // no rank has another's memory mapped
 }
 
 }  // namespace telpher::coll::between

@@ -122,7 +122,7 @@ void call::end_on_devices() noexcept {
 
 void call::start_staged() noexcept {
   release();
-  start_on_host(host_, c_.comm);
+  start_on_host(host_, c_.comm, false);
 }
 
 // --- the proposal ---
