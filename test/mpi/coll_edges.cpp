@@ -123,6 +123,33 @@ void invalid_root(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// MPI_IN_PLACE at some ranks of a reduce-scatter, and from call to call at others.
+void some_in_place(suite& s) {
+  const auto ranks = static_cast<std::size_t>(s.ranks);
+  for (std::size_t n : {3, 50000}) {
+    const std::vector<int> counts(ranks, as_int(n));
+    buffer in(kind::device, n * ranks * sizeof(int)), out(kind::device, n * ranks * sizeof(int));
+    std::vector<int> wanted(n);
+    const int first = s.rank * as_int(n);
+    for (std::size_t i = 0; i < n; ++i)
+      wanted[i] = s.ranks * (first + as_int(i)) + 1000 * s.ranks * (s.ranks - 1) / 2;
+    for (int call = 0; call < 10; ++call) {
+      const bool in_place = ((call * 5) >> s.rank & 1) != 0, block = call % 4 > 1;
+      s.note("%zu ints, call %d", n, call);
+      (in_place ? out : in)
+          .write(bytes_of(numbers(n * ranks, 1000 * s.rank)), n * ranks * sizeof(int));
+      const void* from = in_place ? MPI_IN_PLACE : in.data();
+      if (block)
+        MPI_Reduce_scatter_block(from, out.data(), as_int(n), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      else
+        MPI_Reduce_scatter(from, out.data(), counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      std::vector<int> got(n);
+      copy(kind::device, got.data(), out.data(), n * sizeof(int));
+      s.expect(got == wanted, "the sums");
+    }
+  }
+}
+
 int heard = 0;
 
 void hear(MPI_Comm*, int*, ...) {
@@ -225,6 +252,7 @@ int main(int argc, char** argv) {
   s.run("one buffer", [&] { one_buffer(s); });
   s.run("mixed type", [&] { mixed_type(s); });
   s.run("invalid root", [&] { invalid_root(s); });
+  s.run("some in place", [&] { some_in_place(s); });
   s.run("errors of requests", [&] { errors_of_requests(s); });
 #if MPI_TEST_HAS_MPI_4
   s.run("freed type", [&] { freed_type(s); });

@@ -87,23 +87,6 @@ void ping_pong(suite& s, bool own_communicators, int rounds) {
     for (MPI_Comm& c : comms) MPI_Comm_free(&c);
 }
 
-/// Each thread makes communicators, so that two ranks may have made them in different orders when
-/// MPI_Finalize gives back what Telpher keeps for each of them.
-void kept_communicators() {
-  constexpr int each = 15;
-  std::vector<MPI_Comm> parents(thread_count);
-  for (MPI_Comm& c : parents) MPI_Comm_dup(MPI_COMM_WORLD, &c);
-  in_threads([&](int t) {
-    buffer one(kind::device, 8);
-    one.clear();
-    for (int i = 0; i < each; ++i) {
-      MPI_Comm comm;
-      MPI_Comm_dup(parents[static_cast<std::size_t>(t)], &comm);
-      MPI_Allreduce(MPI_IN_PLACE, one.data(), 1, MPI_INT, MPI_SUM, comm);
-    }
-  });
-}
-
 /// Each thread has many messages under way both ways and completes them with a call of its own.
 /// Thread t has the tag first_tag + t. In the first rounds all memory is the host's.
 void windows(suite& s, int rounds, int first_tag = 0, int host_rounds = 0) {
@@ -384,7 +367,6 @@ int main(int argc, char** argv) {
   s.run("shared Mprobe", [&] { shared_mprobe(s, rounds); });
   s.run("one thread blocked", [&] { one_thread_blocked(s, rounds); });
   s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
-  s.run("communicators kept", [&] { kept_communicators(); });
   if (!s.makes_windows()) return s.finish();
   s.run("one-sided", [&] { one_sided(s, kind::host, rounds / 2); });
   s.run("one-sided on the device", [&] { one_sided(s, kind::device, rounds / 2); });

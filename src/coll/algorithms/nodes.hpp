@@ -5,6 +5,7 @@
 // `local % rails` carries their blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,6 +25,9 @@ struct node_map {
   std::int32_t nodes() const noexcept { return static_cast<std::int32_t>(members.size()); }
   const std::vector<std::int32_t>& members_of(std::int32_t n) const {
     return members[static_cast<std::size_t>(n)];
+  }
+  std::uint64_t largest_node() const {
+    return std::ranges::max(members, {}, &std::vector<std::int32_t>::size).size();
   }
   std::int32_t node_of(std::int32_t rank) const { return node[static_cast<std::size_t>(rank)]; }
   std::int32_t local_of(std::int32_t rank) const { return local[static_cast<std::size_t>(rank)]; }

@@ -19,7 +19,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   const std::uint64_t published = stride * ranks;
   const std::uint64_t landings = 2 * published;
   const auto row = static_cast<std::uint64_t>(map.nodes());
-  builder b(p, rank, landings + stride * row * ranks);
+  builder b(p, rank, landings + stride * row * map.largest_node());
   const auto sum = [&](std::int32_t d) { return slot_at(d, stride, block_count(p, rank, d)); };
   const auto copy_of = [&](std::int32_t d) {
     return piece{published + sum(d).offset, sum(d).count};

@@ -17,7 +17,7 @@ namespace telpher::coll::between {
 
 planned plan_of(const exchange::arguments& a, site& at, const terms& all, plan_form form) noexcept {
   kept_plans& plans = at.plans;
-  const bool in_place = a.in_place && a.what == operation::reduce;  // only its root knows
+  const bool in_place = a.in_place && may_be_in_place_alone(a.what);
   const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, form);
   bool fresh = !found;
   const bool here = found || has_memory_for([&] {  // none is needed for a kept plan

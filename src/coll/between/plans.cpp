@@ -133,7 +133,7 @@ const kept_plans::entry& kept_plans::make(const terms& all, int rails, int rank,
     return found ? std::make_shared<const plan>(std::move(*found)) : nullptr;
   };
   entry one{at_hand, all.grain, all.longest, form, made_for(at_hand), nullptr};
-  if (at_hand.what == operation::reduce && rank == at_hand.root) {
+  if (may_be_in_place_alone(at_hand.what) && (!is_rooted(at_hand.what) || rank == at_hand.root)) {
     problem there = at_hand;
     there.in_place = true;
     one.in_place = made_for(there);

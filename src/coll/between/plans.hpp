@@ -50,7 +50,7 @@ class kept_plans {
     plan_form form;
     // Null: no schedule fits.
     std::shared_ptr<const plan> made;
-    std::shared_ptr<const plan> in_place;  // of a reduction at its root, which alone knows of it
+    std::shared_ptr<const plan> in_place;  // of a rank that may be in place alone
   };
   const entry* find(std::uint64_t unit, plan_form form) const noexcept;
   /// For a call of which each rank knows only its own part.

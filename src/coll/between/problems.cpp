@@ -142,6 +142,11 @@ bool same_at_all(operation what) noexcept {
   return what != operation::allgatherv && what != operation::alltoallv;
 }
 
+bool may_be_in_place_alone(operation what) noexcept {
+  return what == operation::reduce || what == operation::reduce_scatter ||
+         what == operation::reduce_scatter_block;
+}
+
 bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t unit) noexcept {
   if (p.what != a.what || p.in_place != a.in_place || !can_take_part(a)) return false;
   const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);

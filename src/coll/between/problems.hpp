@@ -59,9 +59,13 @@ bool lies_on(const memory::place& device, const exchange::arguments& a,
 /// as kernels of the room's devices. No rank need ask the others.
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes, bool in_kernel) noexcept;
 
-/// Whether all ranks see the same problem. (Only the root knows whether a reduce is in place: that
-/// does not count.) Of the other calls each rank knows only its own part.
+/// Whether all ranks see the same problem, apart from what `may_be_in_place_alone` says. Of the
+/// other calls each rank knows only its own part.
 bool same_at_all(operation what) noexcept;
+
+/// Whether some ranks may be in place and others not: the root of a reduce; any rank of a
+/// reduce-scatter (MPI-4.1, 6.10.2: those without a block need not be).
+bool may_be_in_place_alone(operation what) noexcept;
 
 /// Whether the own part of the problem is that of this call, for calls that are not the same at
 /// all.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "coll/between/coding.hpp"
 #include "coll/between/images.hpp"
@@ -48,7 +49,10 @@ class running : public ticket::worker {
 
   // --- for the progress engine ---
   bool advance() noexcept final;
-  bool detach() noexcept final { return done_; }
+  /// The thread that made the call polls it to its end, so other threads may block. That may be
+  /// what the other ranks wait for, which need not have begun. The thread itself may block in an
+  /// error handler.
+  bool detach() noexcept final { return done_ || caller_ != std::this_thread::get_id(); }
   void report(log::level at) const noexcept final;
 
  protected:
@@ -93,6 +97,7 @@ class running : public ticket::worker {
 
   bool packed_ = false, unpacked_ = false;  // what has begun
   bool done_ = false;
+  const std::thread::id caller_ = std::this_thread::get_id();
   stall_clock still_;
 };
 
