@@ -94,6 +94,23 @@ bool wanted(const options& all, const algorithm& a) {
          (names[0].empty() || std::find(names.begin(), names.end(), a.name) != names.end());
 }
 
+/// Ends the program if --algorithm names one that there is not, of --operation if that is given.
+void check_names(const options& all) {
+  const std::string what = value(all, "--operation", "");
+  std::string known;
+  std::vector<std::string> names;
+  for (const algorithm& a : with_flat_ring()) {
+    if (!what.empty() && what != to_string(a.what)) continue;
+    if (std::find(names.begin(), names.end(), a.name) != names.end()) continue;
+    names.push_back(a.name);
+    known += (known.empty() ? "" : ", ") + names.back();
+  }
+  if (names.empty()) stop("no operation " + what);
+  for (const std::string& one : split(value(all, "--algorithm", ""), ','))
+    if (!one.empty() && std::find(names.begin(), names.end(), one) == names.end())
+      stop("no algorithm " + one + (what.empty() ? "" : " of " + what) + "; there are " + known);
+}
+
 // --- as JSON ---
 
 std::string quoted(const std::string& text) {
@@ -177,6 +194,7 @@ int verify_size(const algorithm& a, std::int32_t ranks, std::string& mistake) {
 }
 
 int verify_all(const options& all) {
+  check_names(all);
   const auto ranks = numbers(value(all, "--ranks", "1-17"), false);
   const bool json = all.count("--json") > 0;
   std::vector<std::string> objects;
@@ -198,8 +216,6 @@ int verify_all(const options& all) {
       std::printf("FAILED %s %s, %s\n", to_string(a.what), a.name, mistake.c_str());
     std::fflush(stdout);
   }
-  if (passed + failed == 0)
-    stop("there is no such algorithm; telpher coll list prints what there is");
   if (json)
     print_list(objects);
   else
@@ -279,11 +295,13 @@ std::string row_of(form f, const algorithm& a, std::int32_t ranks, std::uint64_t
   return text;
 }
 
-int simulate_all(const options& all) {
+int simulate_all(options all) {
+  all.try_emplace("--operation", "allreduce");
   const machine m = read_machine(value(all, "--machine", ""));
   operation what = operation::allreduce;
-  const std::string name = value(all, "--operation", "allreduce");
+  const std::string name = all["--operation"];
   if (!from_string(name.c_str(), what) || is_v_form(what)) stop("no operation " + name);
+  check_names(all);
   const form f = all.count("--json") ? form::json : all.count("--csv") ? form::csv : form::table;
   std::vector<std::string> objects;
   const double compression = std::atof(value(all, "--compress", "1").c_str());

@@ -20,6 +20,8 @@ def coll(arguments: list) -> int:
     path = libraries.program("telpher-coll")
     if not path:
         raise UserError(f"telpher-coll is not in {libraries.home()}/bin; build Telpher again")
+    if "--help" in arguments or "-h" in arguments:
+        arguments = ["--help"]  # one text for all three
     for at, word in enumerate(arguments[:-1]):
         if word == "--machine":
             arguments[at + 1] = machine_file(arguments[at + 1])

@@ -41,7 +41,7 @@ class Json(unittest.TestCase):
         self.assertGreater(min(row["us"] for row in found), 0)
 
     def test_nothing_to_simulate_is_an_empty_list(self):
-        asked = ("--machine", "h200", "--operation", "allreduce", "--algorithm", "none")
+        asked = ("--machine", "h200", "--ranks", "24", "--algorithm", "two_level_doubling")  # of 2^k nodes
         self.assertEqual(telpher("coll", "simulate", *asked, "--json"), [])
 
     def test_info_says_what_no_preload_sees(self):
