@@ -13,11 +13,11 @@ _telpher() {
     --backend) words="auto none cuda hip sycl emu" ;;
     --visible) words="auto first one all" ;;
     --bind) words="auto none" ;;
-    --mode) words="telpher staged nccl other both all" ;;
+    --mode) words="telpher staged nccl other both all enqueued" ;;
     --type) words="float double int char" ;;
     --op) words="sum max min" ;;
     --win) words="create allocate" ;;
-    --alloc) words="telpher malloc async vmm vmm-fd" ;;
+    --alloc) words="telpher malloc async vmm vmm-fd vmm-fd-pieces" ;;
     *)
       case ${COMP_WORDS[1]} in
         run) words="--ranks --mpi --backend --set --visible --bind --mpirun-args --print --json --help" ;;
@@ -27,7 +27,7 @@ _telpher() {
         doctor) words="--ranks --mpi --backend --launch --timeout --json --facts --help" ;;
         coll) words="list verify simulate --machine --operation --algorithm --ranks --bytes --compress --csv --json --help" ;;
         report) words="--ranks --set --output --only --min-time --title --mpi --backend --again --render --plot-python --json --list --help" ;;
-        trace) words="merge --output --summary --json --keep --ranks --mpi --backend --set --help" ;;
+        trace) words="merge --output --summary --json --keep --ranks --mpi --backend --set --visible --bind --mpirun-args --help" ;;
         bench) words=$(_telpher_bench) ;;
         --version) words="--json" ;;
       esac

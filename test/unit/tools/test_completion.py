@@ -49,6 +49,7 @@ def bench_options() -> set:
 def wanted() -> dict:
     """The words that each subcommand takes."""
     found = {name: options_of(module.parser()) for name, module in PARSERS.items()}
+    found["trace"] |= options_of(run.parser()) - {"--print"}  # it passes them on; to print starts nothing
     found["exec"] = {*execute.CHOICES, "--help"}
     usage = re.search(r"usage =\n(.*?);\n", source("tools/coll.cpp"), re.S).group(1)
     found["coll"] = {"list", "verify", "simulate", *OPTION.findall(usage)}
@@ -84,6 +85,17 @@ class Completion(unittest.TestCase):
     def test_bash_knows_values(self):
         self.assertEqual(self.offered_by_bash("bench", "allreduce", "--op", "s"), {"sum"})
         self.assertEqual(self.offered_by_bash("exec", "--visible", "f"), {"first"})
+
+    def test_both_know_every_memory_and_mode_of_the_bench(self):
+        text = source("bench/options.cpp")
+        memories = re.search(r'for \(const char\* known : \{("telpher", .*?)\}', text, re.S).group(1)
+        modes = text.partition("void take_mode(")[2].partition("void take_devices(")[0]
+        told = {"--alloc": re.findall(r'"([\w-]+)"', memories), "--mode": re.findall(r'[=!]= "(\w+)"', modes)}
+        for option, values in told.items():
+            with self.subTest(option):
+                self.assertEqual(self.offered_by_bash("bench", "latency", option, ""), set(values))
+                offered = re.search(rf"'{option}:\w+:\((.*?)\)'", ZSH.read_text()).group(1)
+                self.assertEqual(set(offered.split()), set(values))
 
     def test_zsh_knows_the_words_of_each(self):
         text = ZSH.read_text()
