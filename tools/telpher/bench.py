@@ -17,7 +17,8 @@ telpher bench codec [--backend NAME] [options]: encode and decode of the codecs,
 telpher bench memcpy [options]: copies between host and device in one process, without MPI
 telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
   --explain says which table is in force, and by which of its rows each collective is run
-  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
+  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)
+  --json FILE writes a document there (- is stdout); of compare, --json alone prints one"""
 
 
 def split(arguments: list) -> tuple:
