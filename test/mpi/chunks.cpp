@@ -54,6 +54,31 @@ void mapped_anew(suite& s, const world& w) {
   }
 }
 
+#if MPI_TEST_HAS_MPI_4
+/// Between two starts other memory comes to the addresses of a persistent collective.
+void started_anew(suite& s, const world& w) {
+  constexpr int n = 200000, bytes = n * static_cast<int>(sizeof(int));
+  chunks in(w.device, true, 2 * unit), out(w.device, true, 2 * unit);
+  MPI_Request request;
+  MPI_Allreduce_init(in.data(), out.data(), n, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &request);
+  for (int round = 0; round < 6; ++round) {
+    s.note("round %d", round);
+    const std::vector<int> given(n, round + s.rank);
+    const std::vector<int> wanted(n, round * s.ranks + s.ranks * (s.ranks - 1) / 2);
+    std::vector<int> got(n);
+    copy(kind::device, in.data(), given.data(), bytes);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    copy(kind::device, got.data(), out.data(), bytes);
+    s.expect(got == wanted, "the sums");
+    in.map_anew(0, 2);
+    if (round % 2 == 1) out.map_anew(0, 2);
+  }
+  MPI_Request_free(&request);
+}
+#endif
+
 /// The peers close their mappings of what the program has unmapped, in calls with other memory.
 void given_back(suite& s, const world& w) {
   if (counted("imports") < 0 || w.peer == MPI_PROC_NULL || !w.descriptors || !w.opens) return;
@@ -133,6 +158,9 @@ int main(int argc, char** argv) {
     s.run("one chunk", [&] { one_chunk(s, w); });
     s.run("several chunks", [&] { several_chunks(s, w); });
     s.run("mapped anew", [&] { mapped_anew(s, w); });
+#if MPI_TEST_HAS_MPI_4
+    s.run("started anew", [&] { started_anew(s, w); });
+#endif
     s.run("not exportable", [&] { not_exportable(s, w); });
     s.run("collectives", [&] { collectives(s, w); });
     s.run("windows", [&] { windows(s, w); });

@@ -152,8 +152,9 @@ class rounds final : public persistent_rounds {
   void use(site& channel) noexcept { channel_ = &channel; }
 
   started start(ticket::held_lock& held, const char* call, host_form&& host) noexcept override {
-    return add_crossing(held, call, *channel_, exchange::arguments(arguments_), std::move(host),
-                        false);
+    exchange::arguments now(arguments_);
+    now.look_again();
+    return add_crossing(held, call, *channel_, std::move(now), std::move(host), false);
   }
   std::unique_ptr<exchange::matching> match(const char*) noexcept override { return nullptr; }
 

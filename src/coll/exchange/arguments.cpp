@@ -159,6 +159,14 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   return possible;
 }
 
+void arguments::look_again() noexcept {
+  const auto look = [&](const void* buffer, device::pointer_info& found, const memory::place& was) {
+    if (buffer && memory::classify(buffer, found) != was) possible = false;
+  };
+  look(input, input_memory, input_place);
+  look(output, output_memory, output_place);
+}
+
 bool arguments::look_up(const void* buffer, device::pointer_info& found,
                         memory::place& place) noexcept {
   if (!buffer) return true;

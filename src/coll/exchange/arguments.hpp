@@ -83,6 +83,10 @@ class arguments {
   /// of its own, which lies already where the result must be.
   void take_own_block_apart() noexcept;
 
+  /// Before a later start on the same addresses, where other memory may be by now. The call is not
+  /// possible any more if that is not of the same place.
+  void look_again() noexcept;
+
   /// When all is read: finds the sides with gaps. May throw std::bad_alloc.
   void find_gaps();
 
