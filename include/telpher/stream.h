@@ -37,7 +37,8 @@ extern "C" {
  * overwrite device memory. The name is an attribute: MPI_Comm_dup and its kin copy it, other
  * constructors do not. The info key `telpher_stream` of MPI_Comm_set_info and
  * MPI_Comm_dup_with_info does the same, with the handle as printf's %p writes it.
- * telpher_stream_unset removes the name. */
+ * telpher_stream_unset removes the name. Remove it from the communicator and its duplicates before
+ * you destroy the stream. */
 int telpher_stream_set(MPI_Comm comm, void* stream);
 int telpher_stream_unset(MPI_Comm comm);
 /* `flag` is 0, and `stream` unchanged, if no stream is named. */
@@ -91,7 +92,9 @@ int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
  * the same order at all ranks.
  * telpher_match fails with MPI_ERR_REQUEST for a request that is none of these, is active, was
  * matched before, or is twice in the list; with MPI_ERR_COUNT if `count` is negative.
- * Call MPI_Request_free when no stream and no graph uses a matched request any more. */
+ * The buffers stay allocated, and mapped where they are, until the request is freed: peers open them
+ * once. Call MPI_Request_free when no stream and no graph uses a matched request any more, and of a
+ * send when the receiver has taken its messages, too. */
 int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request);
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

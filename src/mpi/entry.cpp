@@ -105,6 +105,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
   joined = true;
   tuned::load();
   insist_on(ticket::start(threaded, world), world);
+  coll::between::take_limits();
   codec::configured();  // says now what is wrong with its text
   if (active())
     take_world();
@@ -121,6 +122,7 @@ void wait_for_job() noexcept {
   if (!config().enable || joined || ticket::job().waits) return;
   report_setting_problems();
   insist_on(ticket::wait_for_job(), MPI_COMM_NULL);
+  coll::between::take_limits();
   if (!ticket::job().any_device) return;
   become_active();
   explain::waits();

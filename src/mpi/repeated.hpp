@@ -124,6 +124,8 @@ void ask(repeated_call&& c, repeated& of) noexcept;
 /// The operation that moves the agreement to its end, enqueued behind the first call.
 std::unique_ptr<stream::operation> make_asking(std::shared_ptr<repeated> of);
 void give_up(repeated& of) noexcept;
+/// The first call of a kind was refused at this rank: its next one is the first.
+void take_back(repeated& of) noexcept;
 /// Collective, before the communicator is freed: waits for the agreements that are under way.
 void settle_repeated(MPI_Comm comm) noexcept;
 /// Collective, when the communicator's streams have passed: peers still reach what was made for it.
@@ -169,8 +171,10 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
       code = enqueue(
           call, comm, native,
           std::make_unique<enqueued_first<Start>>(std::move(c), turn.of, std::move(start)), true);
-      if (code == MPI_SUCCESS) code = enqueue(call, comm, native, make_asking(turn.of), false);
-      if (code != MPI_SUCCESS) give_up(*turn.of);
+      if (code != MPI_SUCCESS)
+        take_back(*turn.of);
+      else if (code = enqueue(call, comm, native, make_asking(turn.of), false); code != MPI_SUCCESS)
+        give_up(*turn.of);
       break;
     case repeated_turn::way::replay:
       if (start_replay(c, *turn.of, s, code)) break;

@@ -136,6 +136,31 @@ void wrong_use(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// The first collective of a kind is refused at one rank, which then makes the right call. Kernels
+/// serve such calls once ranks have agreed on them: all ranks begin to ask with the same call.
+void refused_first(suite& s) {
+  if (std::strcmp(backend_name(), "emu") != 0) return;  // vendors do not look
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  constexpr int n = 100;
+  buffer data(kind::device, n * sizeof(int));
+  data.clear();
+  int no_stream = 0;
+  const auto sum = [&](void* in) {
+    return STREAM_CALL(telpher_allreduce_enqueue)(MPI_IN_PLACE, data.data(), n, MPI_INT, MPI_MAX,
+                                                  comm, in);
+  };
+  if (s.rank == 0) s.expect_class(sum(&no_stream), MPI_ERR_ARG, "no stream");
+  const std::vector<int> given(n, s.rank), wanted(n, s.ranks - 1);
+  data.write(reinterpret_cast<const unsigned char*>(given.data()), n * sizeof(int));
+  const test_stream stream;
+  for (int call = 0; call < 40; ++call) s.expect_class(sum(stream), MPI_SUCCESS, "the right call");
+  stream.wait();
+  s.expect_none(data.compare(reinterpret_cast<const unsigned char*>(wanted.data())));
+  MPI_Comm_free(&comm);
+}
+
 /// A count that reaches beyond the buffer's allocation: an error of the send, and nothing is read.
 void beyond_the_allocation(suite& s) {
   const int peer = s.rank ^ 1;
@@ -226,6 +251,7 @@ int main(int argc, char** argv) {
   s.run("failed copies", [&] { failed_copies(s); });
   s.run("failed ahead", [&] { failed_ahead(s); });
   s.run("wrong use", [&] { wrong_use(s); });
+  s.run("refused first", [&] { refused_first(s); });
   s.run("handler of MPI_COMM_SELF", [&] { handler_of_self(s); });
   s.run("beyond the allocation", [&] { beyond_the_allocation(s); });
   return s.finish();

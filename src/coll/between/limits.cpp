@@ -58,14 +58,15 @@ limits found_for(const row& r) {
   return r.by_default;
 }
 
+std::array<limits, operation_count> all{};
+
 }  // namespace
 
+void take_limits() noexcept {
+  for (const row& r : rows) all[static_cast<std::size_t>(r.what)] = found_for(r);
+}
+
 const limits& limits_of(operation what) noexcept {
-  static const auto all = [] {
-    std::array<limits, operation_count> found{};
-    for (const row& r : rows) found[static_cast<std::size_t>(r.what)] = found_for(r);
-    return found;
-  }();
   return all[static_cast<std::size_t>(what)];
 }
 

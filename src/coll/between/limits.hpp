@@ -16,7 +16,11 @@ struct limits {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t tried_from = never, least_bytes = never, later_from = never;
 };
+/// Nothing goes between nodes before the first take_limits().
 const limits& limits_of(operation what) noexcept;
+/// When the job is joined: its ranks have the same settings and table from now on, which a process
+/// that waited for it (sessions) may not have had.
+void take_limits() noexcept;
 
 /// The first entry of a TELPHER_COLL_BETWEEN that is none; "" if all are right.
 std::string_view wrong_limit(std::string_view list);

@@ -17,7 +17,9 @@ bool fits_the_host(std::uint64_t bytes) noexcept {
   return bytes <= config().coll_block;
 }
 bool fits_a_kernel(std::uint64_t bytes) noexcept {
-  return bytes > config().coll_kernel_from && bytes <= config().coll_kernel_limit;
+  constexpr std::uint64_t most_chunks = 1024;  // a program numbers its signals with 16 bits
+  return bytes > config().coll_kernel_from && bytes <= config().coll_kernel_limit &&
+         bytes <= most_chunks * config().coll_block;
 }
 
 // --- slots ---
