@@ -141,6 +141,7 @@ TELPHER_DEVICE_CALL void copy_lines(W w, std::uint64_t epoch, share row_part, st
   for (std::uint32_t pass = row.first(); pass < row.end(); pass += at_once * row.step()) {
     word_pair seen[at_once];
     const std::uint8_t* awaited[at_once];
+    w.join_warp();  // a line's parts and its flag are loaded in one access
     TELPHER_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
       seen[k] = load_part(row.part(pass + k * row.step()), from, awaited[k]);

@@ -109,7 +109,9 @@ TELPHER_DEVICE void reduce_plain(W w, const reduce_operands& o, slice s) {
   const std::uint64_t end = s.begin + s.bytes;
   std::uint64_t head = s.bytes, vectors = 0;
   if constexpr (is_dense<T>::value) {
-    if (aligned_alike(o.to, o.from, o.sources + o.further)) {
+    // Values of 16 bytes may lie at 8 modulo 16: then a vector would hold two halves.
+    const bool whole_values = (o.to + s.begin) % (sizeof(T) < 16 ? sizeof(T) : 16) == 0;
+    if (whole_values && aligned_alike(o.to, o.from, o.sources + o.further)) {
       head = (16 - (o.to + s.begin) % 16) % 16;
       if (head > s.bytes) head = s.bytes;
       vectors = (s.bytes - head) / 16;
@@ -236,6 +238,7 @@ TELPHER_DEVICE void reduce_lines(W w, std::uint64_t epoch, const reduce_operands
     for (unsigned first = 0; first < o.sources; first += sources_at_once) {
       word_pair seen[sources_at_once];
       const std::uint8_t* awaited[sources_at_once] = {};
+      w.join_warp();  // as in copy_lines
       TELPHER_UNROLL
       for (unsigned k = 0; k < sources_at_once; ++k)
         if (first + k < o.sources) seen[k] = load_part(at, o.from[first + k], awaited[k]);

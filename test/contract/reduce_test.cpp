@@ -100,6 +100,32 @@ TEST_CASE(reductions_of_plain_memory) {
                         [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
 }
 
+/// Complex numbers need no more than their parts' alignment: all operands lie at 8 modulo 16.
+TEST_CASE(sums_of_complex_numbers_between_vectors) {
+  const kernel::id k = kernel::exchange_with(reduce_op::sum, value_type::c64);
+  REQUIRE(subject().prepare(0, k) == status::ok);
+  reduce_launch launched(k);
+  const scoped_stream s;
+  for (const std::size_t parts : {std::size_t{2}, std::size_t{8}, std::size_t{20000}}) {
+    const std::size_t room = parts + 4;
+    const auto first = numbers<double>(room, 1), second = numbers<double>(room, 2);
+    auto expected = numbers<double>(room, 3);
+    const memory a(memory_kind::device, room * 8), b(memory_kind::device, room * 8),
+        to(memory_kind::device, room * 8);
+    CHECK_OK(subject().copy(a.data(), first.data(), room * 8, s));
+    CHECK_OK(subject().copy(b.data(), second.data(), room * 8, s));
+    CHECK_OK(subject().copy(to.data(), expected.data(), room * 8, s));
+    CHECK_OK(subject().synchronise(s));
+    launched.run(to.as<double>() + 1, {a.as<double>() + 1, b.as<double>() + 1}, parts * 8,
+                 parts > 100 ? 5 : 1);
+    for (std::size_t i = 1; i <= parts; ++i) expected[i] = first[i] + second[i];
+    std::vector<double> found(room);
+    CHECK_OK(subject().copy(found.data(), to.data(), room * 8, s));
+    CHECK_OK(subject().synchronise(s));
+    CHECK(found == expected);  // the values beside them, too
+  }
+}
+
 template <class T>
 void swaps() {
   reduce_launch launched(kernel::id::exchange);

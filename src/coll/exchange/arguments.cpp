@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <unordered_map>
+#include <utility>
 
 #include "datatype/datatype.hpp"
 
@@ -46,6 +47,12 @@ void add_real(value_table& table, MPI_Datatype type, family::kind of) {
     add(table, type, of, size == 8 ? value_type::c32 : value_type::c64);
 }
 
+bool has_size(MPI_Datatype type, std::size_t bytes) {
+  int size = 0;
+  return type != MPI_DATATYPE_NULL && pmpi::Type_size(type, &size) == MPI_SUCCESS &&
+         static_cast<std::size_t>(size) == bytes;
+}
+
 void add_pairs(value_table& table) {
   add(table, MPI_FLOAT_INT, family::pair, value_type::f32_i32);
   add(table, MPI_DOUBLE_INT, family::pair, value_type::f64_i32);
@@ -53,9 +60,11 @@ void add_pairs(value_table& table) {
       sizeof(long) == 8 ? value_type::i64_i32 : value_type::i32_i32);
   add(table, MPI_SHORT_INT, family::pair, value_type::i16_i32);
   add(table, MPI_2INT, family::pair, value_type::i32_i32);
-  add(table, MPI_2INTEGER, family::pair, value_type::i32_i32);
-  add(table, MPI_2REAL, family::pair, value_type::f32_f32);
-  add(table, MPI_2DOUBLE_PRECISION, family::pair, value_type::f64_f64);
+  // The sizes of Fortran's types are chosen when the host MPI is built.
+  for (const auto& [type, pair] : {std::pair{MPI_2INTEGER, value_type::i32_i32},
+                                   {MPI_2REAL, value_type::f32_f32},
+                                   {MPI_2DOUBLE_PRECISION, value_type::f64_f64}})
+    if (has_size(type, kernel::value_bytes(pair))) add(table, type, family::pair, pair);
 }
 
 // Not Fortran's LOGICAL: only the host MPI knows which values its compiler takes for true. Not long

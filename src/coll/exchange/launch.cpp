@@ -248,9 +248,10 @@ status run::start(launch_context& on, kernel::id k, const std::vector<std::uint6
   p.stay_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   p.again = 0;
   p.next = nullptr;
-  const bool may_stay =
-      way != staying::no && program.size() <= kernel::exchange_command::code_capacity &&
-      blocks <= s.most_staying && s.calls.goes_on(s.where) && s.calls.pays(served(s));
+  const bool may_stay = way != staying::no && s.where.owner->kernels_may_wait(s.where.device) &&
+                        program.size() <= kernel::exchange_command::code_capacity &&
+                        blocks <= s.most_staying && s.calls.goes_on(s.where) &&
+                        s.calls.pays(served(s));
   if (!may_stay) return launch();
   p.next = s.next();
   p.relay = static_cast<kernel::exchange_command*>(s.relay.data());

@@ -71,11 +71,12 @@ std::vector<std::uint64_t> program_of(const swap& s) {
 /// A single value takes one step. Several take a copy of the old values, then the update. Both
 /// steps of a block are on the same slice, so the copy is made before the values change. If `old`
 /// is near, the update reads the old values there, and they cross the link only once.
-std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
+/// `reductions_only`: the device has no other steps (kernel/reductions.hpp); a copy counts as one.
+std::vector<std::uint64_t> program_of(const reduction& r, const update& u, bool reductions_only) {
   using kernel::exchange_op;
-  if (r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
+  if (!reductions_only && r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
     return {head(exchange_op::fetch, 2), u.bytes, word(u.to), word(u.from), word(u.old)};
-  if (u.old && !r.known && is_one_word(u.bytes) && aligned(u, u.bytes))
+  if (!reductions_only && u.old && !r.known && is_one_word(u.bytes) && aligned(u, u.bytes))
     return program_of(swap{u, u.to});  // compared with itself
   std::vector<std::uint64_t> words;
   if (u.old) words = {head(exchange_op::copy, 1), u.bytes, word(u.old), word(u.to)};
@@ -124,10 +125,14 @@ status start_reduction(launch_context& on, run& launched, const reduction& r, vo
 
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept {
   const int blocks = u.to_is_far ? blocks_over_link(u.bytes) : blocks_for(u.bytes);
-  return run_alone(where, r.body(), blocks, u.bytes, [&] { return program_of(r, u); });
+  const bool reductions_only = !where.owner->kernels_may_wait(where.device);
+  if (reductions_only && !r.known) return status::not_supported;
+  return run_alone(where, r.body(), blocks, u.bytes,
+                   [&] { return program_of(r, u, reductions_only); });
 }
 
 status run_swap(const memory::place& where, const swap& s) noexcept {
+  if (!where.owner->kernels_may_wait(where.device)) return status::not_supported;
   return run_alone(where, kernel::id::exchange, 1, s.value.bytes, [&] { return program_of(s); });
 }
 

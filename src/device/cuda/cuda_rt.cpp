@@ -158,7 +158,7 @@ cudaError_t cuda_rt::properties(int device, device_properties& out) noexcept {
     return runtime_error(r);
   CUuuid uuid{};
   driver.cuDeviceGetName(out.name, sizeof out.name, handle);
-  driver.cuDeviceGetUuid(&uuid, handle);
+  driver.cuDeviceGetUuid_v2(&uuid, handle);
   driver.cuDeviceTotalMem(&out.memory_bytes, handle);
   static_assert(sizeof uuid == sizeof out.uuid);
   std::memcpy(&out.uuid, &uuid, sizeof uuid);

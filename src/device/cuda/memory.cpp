@@ -75,11 +75,32 @@ void wait_for_default_stream() noexcept {
     std::this_thread::yield();
 }
 
+// In a context of that device: the program's current one, or else the primary one, if the program
+// uses it.
+class in_context_of {
+ public:
+  explicit in_context_of(int device) noexcept {
+    CUdevice current;
+    here_ = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == device;
+    if (!here_ && cuda_rt::in_use(device))
+      here_ = entered_ = cuda_rt::enter(device, before_) == cudaSuccess;
+  }
+  in_context_of(const in_context_of&) = delete;
+  in_context_of& operator=(const in_context_of&) = delete;
+  ~in_context_of() {
+    if (entered_) cuda_rt::leave(before_);
+  }
+  explicit operator bool() const noexcept { return here_; }
+
+ private:
+  cuda_rt::saved_type before_;
+  bool here_ = false, entered_ = false;
+};
+
 // False: not done, to be tried again.
 bool settle_allocation(const pointer_info& info) noexcept {
   const relaxed_capture relaxed;
-  CUdevice current;
-  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
+  const in_context_of here(info.device);
   if (here && !default_stream_is_free()) return false;
   unsigned on = 1;
   driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
@@ -91,14 +112,14 @@ bool settle_allocation(const pointer_info& info) noexcept {
 // flag, the default stream is waited for at every message.
 void settle_context(int device, bool may_wait) noexcept {
   CUcontext current = nullptr;
-  if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
-      !current || synchronous[device].load(std::memory_order_relaxed) == current)
-    return;
+  const auto is_done = [&] {
+    return driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
+           (current && synchronous[device].load(std::memory_order_relaxed) == current);
+  };
+  if (device < 0 || device >= device_limit || is_done()) return;
   const relaxed_capture relaxed;
-  CUdevice its_device;
-  if (driver.cuCtxGetDevice(&its_device) != CUDA_SUCCESS || its_device != device ||
-      !default_stream_is_free())
-    return;
+  const in_context_of here(device);
+  if (!here || is_done() || !default_stream_is_free()) return;
   unsigned flags = 0;
   const bool set = may_wait && driver.cuCtxSetFlags &&
                    driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&

@@ -7,14 +7,21 @@
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "device/gpurt/nodes.hpp"
+#include "device/hip/hip_rt.hpp"
 #include "device/hip/platform.hpp"
 
 namespace telpher::device::hip::platform {
 namespace {
 
+// A refusal is no error of the program's: ROCm 7 would keep it until the program asks for one.
+bool was_answered(hipError_t e) {
+  if (e != hipSuccess) hip_rt::clear_error(e);
+  return e == hipSuccess;
+}
+
 int attribute(int device, hipDeviceAttribute_t which) {
   int value = 0;
-  return hipDeviceGetAttribute(&value, which, device) == hipSuccess ? value : 0;
+  return was_answered(hipDeviceGetAttribute(&value, which, device)) ? value : 0;
 }
 
 // CPU and GPU share one memory (MI300A). Both cache it, coherently.
@@ -26,8 +33,8 @@ bool one_memory(int device) {
 // GPU's bus interface. The attribute's value is an address, although the function's type is int*.
 volatile std::uint32_t* flush_register(int device) {
   std::uint32_t* address = nullptr;
-  return hipDeviceGetAttribute(reinterpret_cast<int*>(&address), hipDeviceAttributeHdpMemFlushCntl,
-                               device) == hipSuccess
+  return was_answered(hipDeviceGetAttribute(reinterpret_cast<int*>(&address),
+                                            hipDeviceAttributeHdpMemFlushCntl, device))
              ? address
              : nullptr;
 }
@@ -74,7 +81,7 @@ int visible_devices() noexcept {
 distance link_between(int device, int peer) noexcept {
   constexpr std::uint32_t xgmi = 4;  // HSA_AMD_LINK_INFO_TYPE_XGMI
   std::uint32_t type = 0, hops = 0;
-  const bool known = hipExtGetLinkTypeAndHopCount(device, peer, &type, &hops) == hipSuccess;
+  const bool known = was_answered(hipExtGetLinkTypeAndHopCount(device, peer, &type, &hops));
   return known && type == xgmi ? distance::fabric : distance::pcie;
 }
 

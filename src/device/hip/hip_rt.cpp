@@ -18,7 +18,9 @@ std::atomic<int> known_count{-1};
 
 int attribute(int device, hipDeviceAttribute_t which) {
   int value = -1;
-  return hipDeviceGetAttribute(&value, which, device) == hipSuccess ? value : -1;
+  const hipError_t e = hipDeviceGetAttribute(&value, which, device);
+  if (e != hipSuccess) hip_rt::clear_error(e);
+  return e == hipSuccess ? value : -1;
 }
 
 }  // namespace
@@ -101,7 +103,10 @@ hipError_t hip_rt::properties(int device, device_properties& out) noexcept {
 
 bool hip_rt::peer_access(int device, int peer) noexcept {
   int can = 0;
-  return started() && hipDeviceCanAccessPeer(&can, device, peer) == hipSuccess && can;
+  if (!started()) return false;
+  const hipError_t e = hipDeviceCanAccessPeer(&can, device, peer);
+  if (e != hipSuccess) clear_error(e);
+  return e == hipSuccess && can;
 }
 
 distance hip_rt::distance_between(int device, int peer) noexcept {
@@ -175,8 +180,9 @@ hipError_t hip_rt::register_host(void* address, std::size_t bytes) noexcept {
       hipHostRegister(address, bytes, hipHostRegisterPortable | hipHostRegisterMapped);
   if (e != hipSuccess) return e;
   void* seen = nullptr;
-  if (hipHostGetDevicePointer(&seen, address, 0) == hipSuccess && seen == address)
-    return hipSuccess;
+  const hipError_t asked = hipHostGetDevicePointer(&seen, address, 0);
+  if (asked == hipSuccess && seen == address) return hipSuccess;
+  if (asked != hipSuccess) clear_error(asked);
   static_cast<void>(hipHostUnregister(address));
   return hipErrorNotSupported;
 }

@@ -41,10 +41,11 @@ unsigned long long libraries_loaded() noexcept {
   return loaded;
 }
 
+// The libraries that were there at the last look, at whose end alone they count as seen: a thread
+// that comes meanwhile looks, too.
+std::atomic<unsigned long long> seen_libraries{0};
+
 bool a_driver_is_loaded() noexcept {
-  static std::atomic<unsigned long long> seen{0};
-  const unsigned long long loaded = libraries_loaded();
-  if (seen.exchange(loaded, std::memory_order_relaxed) == loaded) return false;
   return std::any_of(std::begin(drivers), std::end(drivers),
                      [](const char* name) { return bool(library::already_open(name)); });
 }
@@ -112,7 +113,11 @@ bool places::started() noexcept {
   if (forked.load(std::memory_order_relaxed)) return false;
   if (started_.load(std::memory_order_acquire)) [[likely]]
     return true;
-  return a_driver_is_loaded() && start() == status::ok;
+  const unsigned long long loaded = libraries_loaded();
+  if (seen_libraries.load(std::memory_order_acquire) == loaded) return false;
+  const bool starts = a_driver_is_loaded() && start() == status::ok;
+  seen_libraries.store(loaded, std::memory_order_release);
+  return starts;
 }
 
 status places::start() noexcept {
