@@ -157,6 +157,7 @@ bool allocations::is_used(const entry& e) const noexcept {
 allocations::list::iterator allocations::close(shelf& s, list::iterator e) noexcept {
   s.bytes -= e->of.bytes;
   ++s.count.closes;
+  if (e->kind == facet::kind::exported) exports_closed_.fetch_add(1, std::memory_order_relaxed);
   const bool at_once = e->users == 0 || e->kind == facet::kind::imported;
   if (e->of.is_run ? !is_used(*e) : at_once) e->what.reset();
   if (e->users + e->keepers == 0) return s.entries.erase(e);

@@ -169,6 +169,10 @@ class allocations {
   /// Closes everything that is not in use, of all kinds or of one.
   void clear() noexcept;
   void clear(facet::kind k) noexcept;
+  /// Changes when an exported facet closes: its handle may be of no use to peers any more.
+  std::uint64_t exports_closed() const noexcept {
+    return exports_closed_.load(std::memory_order_relaxed);
+  }
   counters count(facet::kind k) const noexcept { return of(k).count; }
   std::size_t bytes(facet::kind k) const noexcept { return of(k).bytes; }
   std::size_t entries(facet::kind k) const noexcept { return of(k).entries.size(); }
@@ -206,7 +210,7 @@ class allocations {
   std::array<shelf, kinds> shelves_;
   list ended_;  // closed or ended, but still held by somebody
   int pauses_ = 0;
-  std::atomic<std::uint64_t> revoked_{0};
+  std::atomic<std::uint64_t> revoked_{0}, exports_closed_{0};
   std::atomic<std::int64_t> due_ns_{0};
   std::atomic<bool> used_{false};  // a program without a device never looks at the clock
   std::atomic<void (*)(const allocation&)> post_{nullptr};

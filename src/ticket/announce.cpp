@@ -17,6 +17,7 @@ struct description {
   path::exported_memory memory{};
   device::backend* owner = nullptr;
   std::uint64_t number = 0;  // 0: not to be kept
+  std::uint64_t exports_closed = 0;
 };
 
 // Under the progress lock.
@@ -25,13 +26,15 @@ result<const description*> describe_payload(const path::region& r,
   static description last;
   static std::uint64_t numbers = 0;
   const path::exported_memory& m = last.memory;
-  if (last.number != 0 && last.owner == r.where.owner && m.base == info.base &&
+  const std::uint64_t closed = memory::allocations::instance().exports_closed();
+  if (last.number != 0 && last.exports_closed == closed && last.owner == r.where.owner && m.base == info.base &&
       m.generation == info.generation && m.allocation_bytes == info.bytes &&
       m.device == info.device)
     return &last;
   last.number = 0;
   TELPHER_TRY(path::export_region(r, info, last.memory));
   last.owner = r.where.owner;
+  last.exports_closed = closed;
   if (m.exportable) last.number = ++numbers;  // else it may be another time
   return &last;
 }
