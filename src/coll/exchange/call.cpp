@@ -134,7 +134,8 @@ call::then call::begin() noexcept {
 
 call::then call::propose() noexcept {
   if (!c_.protocol.may_propose()) return then::later;
-  return eligible() ? go(&call::await_packing, awaited_) : leave_to_host();
+  if (!eligible()) return leave_to_host();
+  return packed_ ? go(&call::await_packing, awaited_) : describe_and_propose();
 }
 
 call::then call::leave_to_host() noexcept {

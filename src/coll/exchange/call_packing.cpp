@@ -26,7 +26,7 @@ bool call::pack() noexcept {
 // this rank's kernel does, behind the packing in one stream.
 call::then call::await_packing() noexcept {
   const description& own = c_.protocol.own_description();
-  if (packed_ && own.has_input && own.input.exportable) {
+  if (own.has_input && own.input.exportable) {
     const status s = packed_->poll();
     if (s == status::would_block) return then::later;
     if (s != status::ok) return leave_to_host();
