@@ -323,7 +323,7 @@ void check_mixture(suite& s, long rounds) {
 }
 
 void check_threads(suite& s, int count) {
-  if (s.provided != MPI_THREAD_MULTIPLE) return;
+  if (!s.has_threads()) return;
   std::vector<MPI_Comm> comms(static_cast<std::size_t>(count));
   for (MPI_Comm& c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
   std::deque<group> groups;

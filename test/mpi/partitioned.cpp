@@ -269,8 +269,7 @@ int main(int argc, char** argv) {
     s.run("one by one/" + both, [&, f = from, t = to] {
       for (const std::size_t bytes : {8ul, 100000ul}) one_by_one(s, f, t, bytes);
     });
-    if (s.provided == MPI_THREAD_MULTIPLE)
-      s.run("threads/" + both, [&, f = from, t = to] { by_threads(s, f, t); });
+    if (s.has_threads()) s.run("threads/" + both, [&, f = from, t = to] { by_threads(s, f, t); });
   }
   s.run("two communicators", [&] { two_communicators(s, k); });
   s.run("beside wildcards", [&] { beside_wildcards(s, k); });

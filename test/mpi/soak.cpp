@@ -115,7 +115,7 @@ void communicators(suite& s, std::uint64_t round) {
 /// Threads that end with the round, each with a tag of its own.
 void threads(suite& s, std::uint64_t round) {
   const int peer = s.rank ^ 1;
-  if (s.provided < MPI_THREAD_MULTIPLE || peer >= s.ranks) return;
+  if (!s.has_threads() || peer >= s.ranks) return;
   s.note("round %llu: threads", static_cast<unsigned long long>(round));
   std::vector<std::thread> running;
   for (int t = 0; t < 3; ++t)

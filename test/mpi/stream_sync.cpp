@@ -305,7 +305,7 @@ void marks_do_not_wait(suite&) {}
 
 /// A send that waits in the call, for a stream that waits for a message: another thread moves it.
 void behind_a_message(suite& s) {
-  if (s.provided < MPI_THREAD_MULTIPLE || !named_streams_alone()) return;
+  if (!s.has_threads() || !named_streams_alone()) return;
   const test_stream stream;
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);

@@ -78,10 +78,7 @@ void one_stream(suite& s, int rounds) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
-  if (s.provided < MPI_THREAD_MULTIPLE) {
-    if (s.rank == 0) std::puts("# the host MPI does not provide MPI_THREAD_MULTIPLE");
-    return s.finish();
-  }
+  if (!s.has_threads()) return s.finish();
   const long steps = s.opt.messages > 0 ? s.opt.messages : 60;
   s.run("own streams", [&] { own_streams(s, steps, false); });
   s.run("own streams, graphs", [&] { own_streams(s, steps, true); });

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "behind.hpp"
 #include "memory.hpp"
 #include "mpi_4.hpp"
 #include "naps.hpp"
@@ -73,6 +74,7 @@ class suite {
     int length = 0;
     MPI_Get_library_version(version, &length);
     mpich = std::strstr(version, "MPICH") != nullptr;
+    std::sscanf(version, "Open MPI v%d", &open_mpi);
     MPI_Comm_dup(MPI_COMM_WORLD, &control);
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(&suite::unexpected_error, &handler);
@@ -170,15 +172,21 @@ class suite {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     static int memory[4];
     MPI_Win window = MPI_WIN_NULL;
-    const int code = PMPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, comm, &window);
-    if (code == MPI_SUCCESS) PMPI_Win_free(&window);
+    const int code = host_function("PMPI_Win_create", PMPI_Win_create)(
+        memory, sizeof memory, 1, MPI_INFO_NULL, comm, &window);
+    if (code == MPI_SUCCESS) host_function("PMPI_Win_free", PMPI_Win_free)(&window);
     MPI_Comm_free(&comm);
-    if (code != MPI_SUCCESS && rank == 0)
-      std::printf("# left out: windows, which the host MPI does not make\n");
-    return code == MPI_SUCCESS;
+    return code == MPI_SUCCESS || left_out("windows", open_mpi == 4);
   }
 
-  /// Prints the totals, ends MPI and gives the exit code.
+  /// False, and said, where the host MPI does not provide MPI_THREAD_MULTIPLE, which the program
+  /// has asked for.
+  bool has_threads() {
+    return provided == MPI_THREAD_MULTIPLE ||
+           left_out("MPI_THREAD_MULTIPLE", !mpich && open_mpi < 5);
+  }
+
+  /// Prints the totals, ends MPI and gives the exit code: 77 if no case ran.
   int finish() {
     fail_for_unknown_words();
     {
@@ -191,6 +199,7 @@ class suite {
     std::fflush(stdout);
     MPI_Comm_free(&control);
     MPI_Finalize();
+    if (passed_ + failed_ == 0) return 77;
     return failed_ == 0 ? 0 : 1;
   }
 
@@ -198,6 +207,7 @@ class suite {
   int ranks = 0;
   int provided = 0;
   bool mpich = false;  // for the few deviations of a host MPI that are known
+  int open_mpi = 0;    // Open MPI's first number; 0: another MPI
   options opt;
   MPI_Comm control =
       MPI_COMM_NULL;  // for the frame's and the cases' own agreement, host memory only
@@ -208,6 +218,15 @@ class suite {
   static suite*& current() {
     static suite* one = nullptr;
     return one;
+  }
+
+  /// False. A failure, unless the host MPI is one that is known to lack it.
+  bool left_out(const char* what, bool known) {
+    if (!told_.insert(what).second) return false;
+    if (!known) ++failed_;
+    if (rank == 0)
+      std::printf("%s the host MPI: it has no %s\n", known ? "# left out, for" : "FAILED", what);
+    return false;
   }
 
   static void unexpected_error(MPI_Comm*, int* code, ...) {
@@ -313,6 +332,7 @@ class suite {
   std::thread watchdog_;
   std::string label_ = "start";
   std::set<std::string> known_;  // words of the options that cases have
+  std::set<std::string> told_;   // what the host MPI lacks
   char why_[320] = "";
   char state_[200] = "";
   int failures_ = 0;

@@ -350,8 +350,7 @@ int main(int argc, char** argv) {
   // Forced paths come on top of a run with all rounds.
   const int usual = std::getenv("TELPHER_PATH") ? 30 : 100;
   const int rounds = s.opt.messages > 0 ? static_cast<int>(s.opt.messages) : usual;
-  if (s.provided < MPI_THREAD_MULTIPLE) {
-    if (s.rank == 0) std::printf("# skipped: this MPI does not provide MPI_THREAD_MULTIPLE\n");
+  if (!s.has_threads()) {
     s.opt.words.clear();
     return s.finish();
   }
