@@ -19,7 +19,7 @@ PROGRAM_LIMIT_S = 45
 
 def totals(text: str) -> str:
     """The last 'N passed, N failed' of an output, with the names of what failed."""
-    found = re.findall(r"\d+ passed, \d+ failed", text)
+    found = re.findall(r"\d+ passed, \d+ failed(?:, \d+ left out)?", text)
     failed = re.findall(r"FAILED\s+(?:[\d.]+ s\s+)?([^:\n]*)", text)
     names = ", ".join(dict.fromkeys(name.strip() for name in failed))
     return (found[-1] if found else "no end") + (f" (FAILED {names[:120]})" if failed else "")

@@ -107,7 +107,8 @@ inline bool wanted(const test_case& one, int argc, char** argv) {
   return argc < 2;
 }
 
-/// Runs the cases that the command line names (all, if none); the exit code of main.
+/// Runs the cases that the command line names (all, if none); the exit code of main: 77 if there
+/// are none.
 inline int run_all(int argc, char** argv) {
   int passed = 0;
   int failed = 0;
@@ -120,6 +121,7 @@ inline int run_all(int argc, char** argv) {
       std::printf("%sFAILED %s: no such test\n", line_prefix().c_str(), argv[i]), ++failed;
   }
   std::printf("%s%d passed, %d failed\n", line_prefix().c_str(), passed, failed);
+  if (passed + failed == 0) return 77;
   return failed == 0 ? 0 : 1;
 }
 

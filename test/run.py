@@ -5,8 +5,10 @@
                         [--in-turn] [--backend cuda --devices 2]
 
 One line a test with its time; of a failed test the last 160 lines of output that do not begin with 'ok'. A test
-passes if and only if its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed
-with all its ranks: every process of a test carries a mark in its environment by which it is found.
+passes if and only if its exit code is 0 and no process of it stays behind. 77, nothing here to be tested with, is a
+failure too but of those declared with MAY_SKIP, which count apart. Closes with 'N passed, N failed[, N left out]'. A
+test that runs out of time is killed with all its ranks: every process of a test carries a mark in its environment by
+which it is found. Of the caller's own environment no TELPHER_... and TEST_... comes to a test.
 """
 import argparse
 import itertools
@@ -26,6 +28,9 @@ from pathlib import Path
 
 TAIL_LINES = 160
 MARK = "CHECK_RUN_ID"
+SKIPPED = 77  # the exit code of a test that found nothing here to test with
+LINGERS_S = 3  # so long what a launcher has started may outlive it
+WORDS = {True: "ok    ", False: "FAILED", None: "left out"}  # None: by itself, as it may
 # Tests in which the host MPI by itself, without Telpher, now and then does not come back: where.
 SESSIONS = "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"
 HOST_HANGS = {"sessions-twice": SESSIONS, "sessions_apart-again": SESSIONS}
@@ -50,6 +55,7 @@ class Test:
     timeout: float
     slots: int
     first: bool = False
+    may_skip: bool = False
     variant: dict[str, str] = field(default_factory=dict)
 
 
@@ -88,7 +94,6 @@ LAUNCHER_ENV = {
 HOST_MPI_ENV = {"OMPI_MCA_btl": "^ofi", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
                 "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16"}
 
-
 SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -122,11 +127,13 @@ def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, 
     if backend == "emu":
         env["TELPHER_NAP"] = "on"  # the tests beside this one share the processors with it
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, abi)) | variant
+    elsewhere = "emu" not in env.get("TELPHER_BACKEND", "emu")  # some cases are the emulated device's alone
     program = fill([entry["programs"][abi], *entry["arguments"]], head, abi)
     weight = (ranks + 1) // 2 if abi == "ompi" else ranks
     label = f"{entry['name']} {abi} x{ranks}" + "".join(f" {v}" for v in variant.values())
     return Test(label, launch_line(head, abi, ranks, env) + program, LAUNCHER_ENV,
-                entry["timeout"], slots=WHOLE if entry["alone"] else weight, first=entry["first"], variant=variant)
+                entry["timeout"], slots=WHOLE if entry["alone"] else weight, first=entry["first"],
+                may_skip=entry["may_skip"] or elsewhere, variant=variant)
 
 
 def single_test(head: dict, entry: dict) -> Test:
@@ -134,7 +141,7 @@ def single_test(head: dict, entry: dict) -> Test:
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, ""))
     command = fill([entry["programs"][""], *entry["arguments"]], head, "")
     return Test(entry["name"], command, env, entry["timeout"], slots=WHOLE if entry["alone"] else 1,
-                first=entry["first"])
+                first=entry["first"], may_skip=entry["may_skip"])
 
 
 def variants_of(entry: dict, options) -> list[dict[str, str]]:
@@ -185,13 +192,18 @@ def fits(entry: dict, backend: str) -> bool:
 def select(head: dict, entries: list[dict], options) -> list[Test]:
     rings = set(options.ring.split(",")) if options.ring else None
     mpis = set(options.mpi.split(",")) if options.mpi else None
-    parts = options.name.split(",")
+    parts, others = ([part for part in words.split(",") if part] for words in (options.name, options.but))
+    names = [f"{entry['name']} {abi}" for entry in entries if not rings or entry["ring"] in rings
+             for abi in entry["programs"]]
+    if unknown := [part for part in parts if not any(part in name for name in names)]:
+        sys.exit(f"run: no test of these rings has in its name: {', '.join(unknown)}")
     tests = []
     varied = 0
     for number, entry in enumerate(entries):
         if rings and entry["ring"] not in rings or not fits(entry, options.backend):
             continue
-        named = [abi for abi in entry["programs"] if any(part in f"{entry['name']} {abi}" for part in parts)]
+        named = [abi for abi in entry["programs"] for name in [f"{entry['name']} {abi}"]
+                 if (not parts or any(p in name for p in parts)) and not any(p in name for p in others)]
         if not entry["ranks"]:
             tests += [single_test(head, entry)] if named and not options.beyond else []
             continue
@@ -203,8 +215,8 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
     return tests
 
 
-def marked_processes(mark: str) -> list[int]:
-    needle = f"{MARK}={mark}".encode()
+def marked_processes(mark: str, name: str = MARK) -> list[int]:
+    needle = f"{name}={mark}".encode()
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -233,11 +245,19 @@ def kill_marked(mark: str) -> int:
     return total
 
 
-def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
+def stayed_behind(mark: str) -> int:
+    """How many processes of a test did not end soon after it; none is left."""
+    end = time.monotonic() + LINGERS_S
+    while marked_processes(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    return kill_marked(mark)
+
+
+def run_test(test: Test, timeout_scale: float) -> tuple[bool | None, float, str, str]:
     """(passed, seconds, remark, output). Run again where the host MPI is to blame, which the remark says."""
     outcome = run_once(test, timeout_scale)
     for _ in range(2):
-        if outcome[0]:
+        if outcome[0] is not False:
             break
         if LAUNCHER_BROKE in outcome[3]:
             why = "the launcher did not start at first"
@@ -250,19 +270,20 @@ def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
     return outcome
 
 
-def run_once(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
+def run_once(test: Test, timeout_scale: float) -> tuple[bool | None, float, str, str]:
     """(passed, seconds, remark, output). The folders for temporary files and for shared memory are the test's own:
     launchers keep files in the first under fixed names, and one that ends takes them from one that begins."""
     mark = secrets.token_hex(12)
     begin = time.monotonic()
     remark = ""
+    callers = {k: v for k, v in os.environ.items() if not k.startswith(("TELPHER_", "TEST_"))}
     with tempfile.TemporaryFile() as output, \
             tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as scratch, \
             tempfile.TemporaryDirectory(prefix="t", dir=SHARED_MEMORY, ignore_cleanup_errors=True) as segments:
         try:
             process = subprocess.Popen(test.command, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=subprocess.STDOUT, start_new_session=True,
-                                       env={**HOST_MPI_ENV, **own_segments(segments), **os.environ, **test.env,
+                                       env={**HOST_MPI_ENV, **own_segments(segments), **callers, **test.env,
                                             "TMPDIR": scratch, MARK: mark})
             code = process.wait(test.timeout * timeout_scale)
         except subprocess.TimeoutExpired:
@@ -272,15 +293,16 @@ def run_once(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
         except OSError as error:
             code, remark = -1, f"cannot start: {error}"
         seconds = time.monotonic() - begin
-        left = kill_marked(mark)
+        left = stayed_behind(mark)
         if left and not remark:
-            remark = f"left {left} processes behind; killed"
-        if code > 0 and not remark:
+            code, remark = code or -1, f"left {left} processes behind; killed"
+        elif code > 0 and not remark:
             remark = f"exit code {code}"
         elif code < -1 and not remark:
             remark = f"ended by {signal.Signals(-code).name}"
         output.seek(0)
-        return code == 0, seconds, remark, output.read().decode(errors="replace")
+        passed = None if code == SKIPPED and test.may_skip and not left else code == 0
+        return passed, seconds, remark, output.read().decode(errors="replace")
 
 
 class Slots:
@@ -303,21 +325,21 @@ class Slots:
             self.changed.notify_all()
 
 
-def report(test: Test, outcome: tuple[bool, float, str, str]) -> None:
+def report(test: Test, outcome: tuple[bool | None, float, str, str]) -> None:
     passed, seconds, remark, output = outcome
-    line = f"{'ok    ' if passed else 'FAILED'} {seconds:7.2f} s  {test.label}"
+    line = f"{WORDS[passed]} {seconds:7.2f} s  {test.label}"
     print(line + (f"  ({remark})" if remark else ""))
-    if not passed:
+    if passed is False:
         print("       " + " ".join(test.command))
         told = [text for text in output.splitlines() if not text.startswith("ok ")]
-        for text in told[-TAIL_LINES:]:
-            print("    | " + text)
+        print("".join(f"    | {text}\n" for text in told[-TAIL_LINES:]), end="")
     sys.stdout.flush()
 
 
-def run_tests(tests: list[Test], jobs: int, timeout_scale: float) -> tuple[int, int]:
+def run_tests(tests: list[Test], jobs: int, timeout_scale: float) -> tuple[int, int, int]:
+    """How many passed, failed and were left out."""
     slots, printing = Slots(jobs), threading.Lock()
-    counts = {True: 0, False: 0}
+    counts = {True: 0, False: 0, None: 0}
 
     def one(test: Test) -> None:
         held = slots.take(test.slots)
@@ -336,7 +358,7 @@ def run_tests(tests: list[Test], jobs: int, timeout_scale: float) -> tuple[int, 
     ordered = sorted((test for test in tests if not test.first), key=lambda t: t.slots)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, ordered))
-    return counts[True], counts[False]
+    return counts[True], counts[False], counts[None]
 
 
 def main() -> int:
@@ -344,6 +366,7 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     parser.add_argument("--ring", default="", help="comma-separated rings; default all")
     parser.add_argument("--name", default="", help="only tests whose name or ABI contains one of these (commas)")
+    parser.add_argument("--but", default="", help="no tests whose name or ABI contains one of these")
     parser.add_argument("--mpi", default="", help="comma-separated ABIs; default all built for")
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
@@ -368,8 +391,8 @@ def main() -> int:
             print(test.label)
         return 0
     timeout_scale = 4.0 if head["sanitizer"] else 1.0
-    passed, failed = run_tests(tests, options.jobs, timeout_scale)
-    print(f"{passed} passed, {failed} failed")
+    passed, failed, left_out = run_tests(tests, options.jobs, timeout_scale)
+    print(f"{passed} passed, {failed} failed" + f", {left_out} left out" * (left_out > 0))
     return 1 if failed or not tests else 0
 
 

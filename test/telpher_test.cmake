@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # telpher_test(NAME name COMMAND program [args...] [RING unit|contract|mpi|short|stress|fuzz|sycl|gpu] [RANKS 2 4]
 #              [WIDE 3 8] [PATHS] [MPI mpich ompi mpi_abi] [ENV NAME=value...] [TIMEOUT seconds]
-#              [ALONE] [FIRST] [PLAIN] [DEVICE_EACH] [EMULATED] [BEYOND])
+#              [ALONE] [FIRST] [PLAIN] [DEVICE_EACH] [EMULATED] [BEYOND] [MAY_SKIP])
 #
 # Declares a test for test/run.py. `program` is a target, or a name given to telpher_mpi_program(), or
 # any other word, taken as it is ({abi}, {build} and {source} in arguments are replaced when it runs).
@@ -10,8 +10,9 @@
 # to `make check-mpis`. ALONE: no other test beside it. FIRST: alone and before the others, for which it makes what
 # they share. PLAIN: without the preload. DEVICE_EACH: right only where every rank has a device of its own. EMULATED: of
 # the emulated device alone, as tests with its variables are. BEYOND: left to `make check-mpis`, or to those who name it.
+# MAY_SKIP, or a program of the list TELPHER_MAY_SKIP: it may end with the exit code 77, where there is nothing to test with.
 function(telpher_test)
-  cmake_parse_arguments(arg "PATHS;ALONE;FIRST;PLAIN;DEVICE_EACH;EMULATED;BEYOND" "NAME;RING;TIMEOUT" "COMMAND;RANKS;WIDE;MPI;ENV" ${ARGN})
+  cmake_parse_arguments(arg "PATHS;ALONE;FIRST;PLAIN;DEVICE_EACH;EMULATED;BEYOND;MAY_SKIP" "NAME;RING;TIMEOUT" "COMMAND;RANKS;WIDE;MPI;ENV" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "telpher_test: NAME and COMMAND are needed; not understood: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -22,6 +23,9 @@ function(telpher_test)
     set(arg_TIMEOUT 60)
   endif()
   list(POP_FRONT arg_COMMAND program)
+  if(program IN_LIST TELPHER_MAY_SKIP)
+    set(arg_MAY_SKIP TRUE)
+  endif()
   set(programs)
   if(arg_RANKS)
     if(NOT arg_MPI)
@@ -49,7 +53,7 @@ function(telpher_test)
   foreach(field RANKS WIDE)
     list(JOIN arg_${field} ", " arg_${field})
   endforeach()
-  foreach(flag PATHS ALONE FIRST PLAIN DEVICE_EACH EMULATED BEYOND)
+  foreach(flag PATHS ALONE FIRST PLAIN DEVICE_EACH EMULATED BEYOND MAY_SKIP)
     string(TOLOWER "${arg_${flag}}" arg_${flag})
   endforeach()
   string(CONCAT line
@@ -57,7 +61,8 @@ function(telpher_test)
     "\"arguments\": [${arg_COMMAND}], \"ranks\": [${arg_RANKS}], \"wide\": [${arg_WIDE}], "
     "\"env\": [${arg_ENV}], \"timeout\": ${arg_TIMEOUT}, \"paths\": ${arg_PATHS}, "
     "\"alone\": ${arg_ALONE}, \"first\": ${arg_FIRST}, \"plain\": ${arg_PLAIN}, "
-    "\"device_each\": ${arg_DEVICE_EACH}, \"emulated\": ${arg_EMULATED}, \"beyond\": ${arg_BEYOND}}\n")
+    "\"device_each\": ${arg_DEVICE_EACH}, \"emulated\": ${arg_EMULATED}, \"beyond\": ${arg_BEYOND}, "
+    "\"may_skip\": ${arg_MAY_SKIP}}\n")
   set_property(GLOBAL APPEND_STRING PROPERTY telpher_tests "${line}")
 endfunction()
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-contract --backend NAME [case...], or --backend NAME --features FILE (features.hpp). The
 // emulated device is linked into the program, so that its counters can be read; others are opened
-// as plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with 'no
-// tests'.
+// as plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with
+// 'no tests' and the code 77.
 #define CHECK_NO_MAIN
 #include <cstdio>
 #include <cstdlib>
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   }
   if (!contract::choose(backend)) {
     std::printf("no device of %s here: no tests\n0 passed, 0 failed\n", backend.c_str());
-    return 0;
+    return 77;
   }
   contract::set_peer_backend(backend);
   if (argc > 2 && std::string(argv[1]) == "--features") return contract::write_features(argv[2]);

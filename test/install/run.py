@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make check-install`: run.py BUILD [TEST...]: what a build installs, used as users do, in folders of its own.
-Closes with 'N passed, N failed'."""
+Closes with 'N passed, N failed[, N left out]'."""
 
 import sys
 import unittest
@@ -15,5 +15,6 @@ if __name__ == "__main__":
         suite = load.loadTestsFromNames(sys.argv[2:])
     result = unittest.TextTestRunner(verbosity=2).run(suite)
     bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
+    skipped = len(result.skipped)
+    print(f"{result.testsRun - bad - skipped} passed, {bad} failed" + f", {skipped} left out" * (skipped > 0))
     sys.exit(bad != 0)

@@ -7,13 +7,15 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 RUN = Path(__file__).resolve().parents[2] / "run.py"
 
 
 def entry(name: str, *command: str, timeout: float = 20) -> dict:
     return {"name": name, "ring": "unit", "programs": {"": command[0]}, "arguments": list(command[1:]), "ranks": [],
-            "wide": [], "env": [], "timeout": timeout, "paths": False, "alone": False, "first": False, "plain": False}
+            "wide": [], "env": [], "timeout": timeout, "paths": False, "alone": False, "first": False, "plain": False,
+            "may_skip": False}
 
 
 def alive(pid: str) -> bool:
@@ -60,6 +62,32 @@ class Runner(unittest.TestCase):
             users = [entry(f"user{i}", "test", "-f", made) for i in range(3)]
             maker = {**entry("maker", "sh", "-c", f"sleep 0.3; touch {made}"), "first": True}
             self.assertEqual(run(*users, maker).stdout.splitlines()[-1], "4 passed, 0 failed")
+
+    def test_what_may_be_left_out_is_counted_apart(self):
+        skips = ("sh", "-c", "exit 77")
+        may = {**entry("may", *skips), "may_skip": True}
+        answer = run(entry("good", "true"), may)
+        self.assertEqual(answer.stdout.splitlines()[-1], "1 passed, 0 failed, 1 left out")
+        self.assertEqual(answer.returncode, 0)
+        self.assertEqual(run(may, entry("may not", *skips)).stdout.splitlines()[-1], "0 passed, 1 failed, 1 left out")
+
+    def test_a_process_that_stays_behind_is_a_failure(self):
+        answer = run(entry("leaves", "sh", "-c", "setsid sleep 600 &"), entry("waits", "sh", "-c", "sleep 1 &"))
+        self.assertIn("left 1 processes behind", answer.stdout)
+        self.assertEqual(answer.stdout.splitlines()[-1], "1 passed, 1 failed")
+
+    def test_settings_of_the_caller_do_not_come_to_tests(self):
+        with mock.patch.dict(os.environ, {"TELPHER_PATH": "raw", "TEST_THREADS": "1", "OTHER": "kept"}):
+            answer = run(entry("env", "sh", "-c", 'test "$TELPHER_PATH$TEST_THREADS$OTHER" = kept'))
+            self.assertEqual(answer.returncode, 0)
+
+    def test_names_that_no_test_has_are_told(self):
+        one = entry("one", "true")
+        answer = run(one, arguments=("--name", "one,two"))
+        self.assertIn("two", answer.stderr)
+        self.assertEqual(answer.returncode, 1)
+        self.assertEqual(run(one, entry("other", "true"), arguments=("--but", "oth")).stdout.splitlines()[-1],
+                         "1 passed, 0 failed")
 
     def test_a_signal_is_named(self):
         self.assertIn("SIGSEGV", run(entry("crash", "sh", "-c", "kill -SEGV $$")).stdout)
