@@ -21,7 +21,8 @@ struct counters {
 };
 counters count() noexcept;
 
-/// A counter by the name of its field; -1 for an unknown name.
+/// A counter by the name of its field, or the injected "faults" that have struck; -1 for an unknown
+/// name.
 std::int64_t count(const char* name) noexcept;
 
 /// Memory in chunks that have no inter-process handle, as arena's functions give it. Starts the

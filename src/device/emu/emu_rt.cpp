@@ -365,6 +365,7 @@ counters count() noexcept {
 }
 
 std::int64_t count(const char* name) noexcept {
+  if (std::strcmp(name, "faults") == 0) return fault_table::instance().struck();
   for (const auto& row : rows)
     if (std::strcmp(row.name, name) == 0) return count().*row.value;
   return -1;

@@ -70,7 +70,9 @@ bool fault_table::strikes_slow(fault_point p) noexcept {
   row& r = rows_[static_cast<int>(p)];
   const long call = r.calls.fetch_add(1) + 1;
   const long first = r.first;
-  return first != 0 && (r.after ? call >= first : call == first);
+  const bool strikes = first != 0 && (r.after ? call >= first : call == first);
+  if (strikes) ++struck_;
+  return strikes;
 }
 
 }  // namespace telpher::device::emu

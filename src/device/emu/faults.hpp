@@ -38,6 +38,8 @@ class fault_table {
   bool strikes(fault_point p) noexcept {
     return armed_.load(std::memory_order_relaxed) && strikes_slow(p);
   }
+  /// Calls that had to fail, so far.
+  long struck() const noexcept { return struck_; }
 
  private:
   static constexpr int points = static_cast<int>(fault_point::count_);
@@ -50,6 +52,7 @@ class fault_table {
   bool set_one(const char* entry, std::size_t length) noexcept;
 
   std::atomic<bool> armed_{false};
+  std::atomic<long> struck_{0};
   row rows_[points];
 };
 
