@@ -220,10 +220,12 @@ void check_in_place(suite& w, kind k, form f) {
 // --- what a program may do wrong ---
 
 MPI_Comm heard_from = MPI_COMM_NULL;
+int heard_code = MPI_SUCCESS;
 int heard = 0;
 
-void hear(MPI_Comm* comm, int*, ...) {
+void hear(MPI_Comm* comm, int* code, ...) {
   heard_from = *comm;
+  heard_code = *code;
   ++heard;
 }
 
@@ -239,7 +241,8 @@ void check_errors(suite& w) {
     w.note("%s", of);
     w.expect_equal(heard, 1, "errors heard");
     w.expect(heard_from == t.comm, "on the program's communicator");
-    heard = 0, (void)wanted;
+    w.expect_class(heard_code, wanted, "the class of the error");
+    heard = 0, heard_code = MPI_SUCCESS;
   };
   heard = 0;
   MPI_Neighbor_alltoall(from.data(), -1, MPI_INT, to.data(), -1, MPI_INT, t.comm);
