@@ -5,6 +5,7 @@
 // bytes; nothing crashes or hangs.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "forms.hpp"
@@ -46,18 +47,45 @@ void garbage(suite& s, std::size_t ticket_bytes) {
 
 using test_ticket = int(void*, int);
 
+/// Tickets are looked for only where a device message has been.
+void begin_tickets(int peer, int tag) {
+  buffer first(kinds().back(), 70000), there(kinds().back(), 70000);
+  MPI_Sendrecv(first.data(), 70000, MPI_BYTE, peer, tag, there.data(), 70000, MPI_BYTE, peer, tag,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// What the peer's next ticket is, in a form that is none.
+void tell_of_ticket(suite& s, int peer, const std::vector<unsigned char>& own,
+                    std::vector<unsigned char>& theirs) {
+  std::vector<unsigned char> told(own), heard(own.size());
+  std::reverse(told.begin(), told.end());
+  MPI_Sendrecv(told.data(), as_int(told.size()), MPI_BYTE, peer, 1, heard.data(),
+               as_int(heard.size()), MPI_BYTE, peer, 1, s.control, MPI_STATUS_IGNORE);
+  std::reverse_copy(heard.begin(), heard.end(), theirs.begin());
+}
+
+/// Where a receive has failed, a ticket may have come into the buffer, and nothing behind it.
+void expect_ticket_alone(suite& s, const buffer& in, std::size_t ticket_bytes) {
+  std::vector<unsigned char> held(in.bytes(), guard_byte);
+  copy(in.memory(), held.data(), in.data(), ticket_bytes);
+  s.expect_none(in.compare(held.data()));
+}
+
 /// A ticket with the job's nonce whose other bytes were changed: an MPI error, or the plain bytes
 /// if the nonce itself was hit, but never a wild copy; and the next message is as good as ever.
 void damaged_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const returned_errors returned;
+  begin_tickets(peer, 2);
+  int errors = 0;
   for (kind to : kinds())
     for (std::size_t at = 0; at < ticket_bytes; at += 3) {
       s.note("byte %zu of a ticket changed, into %s", at, name(to));
-      std::vector<unsigned char> ticket(ticket_bytes);
+      std::vector<unsigned char> ticket(ticket_bytes), theirs(4000, guard_byte);
       s.expect_equal(make(ticket.data(), as_int(ticket_bytes)), 0, "telpher_test_ticket");
       ticket[at] = static_cast<unsigned char>(ticket[at] ^ (1u << (at % 8)));
+      tell_of_ticket(s, peer, ticket, theirs);
       buffer in(to, 4000), out(to, 4000), after(to, 4000);
       in.clear();
       after.clear();
@@ -68,12 +96,19 @@ void damaged_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
       MPI_Isend(out.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[1]);
       MPI_Status status;
       const int code = MPI_Recv(in.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &status);
-      if (code == MPI_SUCCESS) s.expect_status(status, peer, 2, ticket_bytes);
+      if (code == MPI_SUCCESS) {
+        s.expect_status(status, peer, 2, ticket_bytes);
+        s.expect_none(in.compare(theirs.data()));
+      } else {
+        ++errors;
+        expect_ticket_alone(s, in, ticket_bytes);
+      }
       s.expect_class(MPI_Recv(after.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &status),
                      MPI_SUCCESS, "the message behind");
       s.expect_none(after.compare(identity(s, peer, at), 4000));
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
+  s.expect(errors > 0, "a damaged ticket is an error");
 }
 
 /// A whole, valid ticket sent as host bytes a second time: its slot is not ready, so an error.
@@ -82,10 +117,7 @@ void replayed_and_truncated_tickets(suite& s, test_ticket* make, std::size_t tic
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const returned_errors returned;
-  // Tickets are looked for only where a device message has been.
-  buffer first(kinds().back(), 70000), there(kinds().back(), 70000);
-  MPI_Sendrecv(first.data(), 70000, MPI_BYTE, peer, 3, there.data(), 70000, MPI_BYTE, peer, 3,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  begin_tickets(peer, 3);
   std::vector<unsigned char> ticket(ticket_bytes);
   s.expect_equal(make(ticket.data(), as_int(ticket_bytes)), 0, "telpher_test_ticket");
   for (kind to : kinds()) {
@@ -207,6 +239,26 @@ void out_of_memory(suite& s) {
   }
 }
 
+/// Rank 1 begins to receive and stands still in the middle. Rank 0 gets an MPI error
+/// (TELPHER_TRANSFER_TIMEOUT).
+[[noreturn]] void stand_still(const suite& s) {
+  constexpr int bytes = 60000000;
+  const buffer one(kinds().back(), bytes);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Barrier(s.control);
+  if (s.rank == 0) {
+    const int code = MPI_Send(one.data(), bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    std::printf("%s\n", code == MPI_SUCCESS ? "nothing happened" : "an MPI error");
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  MPI_Request request;
+  MPI_Irecv(one.data(), bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+  for (int i = 0, ended = 0; i < 5; ++i, usleep(2000))
+    MPI_Test(&request, &ended, MPI_STATUS_IGNORE);
+  for (;;) pause();
+}
+
 /// Rank 1 makes some calls and then no more; a device message or a sum of rank 0 waits for it. The
 /// library must end the job (TELPHER_WAIT_TIMEOUT).
 [[noreturn]] void wait_for_nobody(const suite& s, bool collective) {
@@ -228,6 +280,7 @@ int main(int argc, char** argv) {
   if (!s.opt.words.empty() && s.opt.words[0].starts_with("nobody"))
     wait_for_nobody(s, s.opt.words[0] == "nobody-in-a-sum");
   if (!s.opt.words.empty() && s.opt.words[0] == "die") die_in_transfer(s);
+  if (!s.opt.words.empty() && s.opt.words[0] == "stand-still") stand_still(s);
   const bool device = kinds().back() == kind::device;
   s.run("garbage of a ticket's size", [&] {
     for (const std::size_t bytes : sizes_of_tickets) garbage(s, bytes);
