@@ -250,6 +250,7 @@ void out_of_memory(suite& s) {
     const int code = MPI_Send(one.data(), bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
     std::printf("%s\n", code == MPI_SUCCESS ? "nothing happened" : "an MPI error");
     std::fflush(stdout);
+    usleep(300000);  // a launcher may lose what is said just before
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   MPI_Request request;

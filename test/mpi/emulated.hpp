@@ -32,6 +32,16 @@ inline void set_faults(const char* text) {
   set(text);
 }
 
+/// How many injected faults have struck while this lives.
+class fault_count {
+ public:
+  fault_count() = default;
+  long long so_far() const { return counted("faults") - before_; }
+
+ private:
+  long long before_ = counted("faults");
+};
+
 /// What this process holds of the emulated devices' memory, its own and that of peers; -1
 /// elsewhere.
 inline long long held() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Puts and gets that were under way and have failed: the call that completes them says so, once,
 // and the window is as good as before.
+#include <map>
+
 #include "under_way.hpp"
 
 namespace {
@@ -48,6 +50,20 @@ int fail_in(suite& s, const setting& t, const char* call, ending how, int puts, 
   return errors;
 }
 
+/// How many calls were made to fail at this rank.
+std::map<std::string, long long> strikes_of;
+
+/// Faults that must have struck, or nothing was tested.
+void struck(suite& s) {
+  for (const auto& [call, count] : strikes_of)
+    if (s.rank == 0) std::printf("# %s: %lld strikes\n", call.c_str(), count);
+  const char* const path = std::getenv("TELPHER_PATH");
+  if (s.rank != 0) return;
+  if (!path || std::strcmp(path, "batch") != 0)
+    s.expect(strikes_of["memcpy"] > 0, "a copy was made to fail");
+  if (gathered()) s.expect(strikes_of["die"] > 0 && strikes_of["launch"] > 0, "so was a kernel");
+}
+
 void failures(suite& s, const setting& t) {
   if (!under_way(t) || t.how != making::create) return;
   constexpr ending others[] = {ending::fence, ending::complete, ending::unlock};
@@ -56,12 +72,14 @@ void failures(suite& s, const setting& t) {
   for (const char* call : {"die", "memcpy", "event", "launch", "pinned"})
     for (const ending how : {ending::flush, others[turn++ % 3]}) {
       s.still_alive();
+      const fault_count seen;
       const int errors = fail_in(s, t, call, how, 100, 5);
       // Each death costs the copier or the batches something, until none of them is used any more.
       if (std::exchange(first, false) && s.rank == 0)
         s.expect(errors > 0, "a kernel's death is told");
       fail_in(s, t, call, how, 1, 10);
       fail_in(s, t, call, how, 3, 20000);
+      strikes_of[call] += seen.so_far();
     }
 }
 
@@ -158,5 +176,6 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (!s.makes_windows()) return s.finish();
   for (const auto& [name, body] : bodies) run_in_settings(s, name, body);
+  if (!strikes_of.empty()) s.run("struck", [&] { struck(s); });
   return s.finish();
 }
