@@ -47,7 +47,7 @@ int host_receive(const receive_args& a, const send_args* beside, void* to, int c
 int receive_small(const receive_args& a, const send_args* beside, std::byte* to,
                   std::size_t capacity, MPI_Status* status) noexcept {
   alignas(16) std::byte landing[ticket_bytes];
-  MPI_Status s;
+  MPI_Status s{};
   if (const int rc = host_receive(a, beside, landing, ticket_bytes, MPI_BYTE, &s)) return rc;
   const std::size_t count = host_mpi::bytes_of(s);
   if (count > capacity || is_ticket(landing, count)) [[unlikely]]

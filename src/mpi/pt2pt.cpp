@@ -118,7 +118,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
     return wait_for(e, held, op, a.call, status);
   }
   int rc = MPI_SUCCESS;
-  if (MPI_Request posted; e.threaded() && mpi::post_plain(a, &posted, &rc))
+  if (MPI_Request posted = MPI_REQUEST_NULL; e.threaded() && mpi::post_plain(a, &posted, &rc))
     return rc == MPI_SUCCESS ? mpi::wait_beside(held, a.call, &posted, status) : rc;
   auto op = mpi::start_receive(a, &rc);
   return op ? wait_for(e, held, *op, a.call, status) : rc;
@@ -183,7 +183,7 @@ bool exchange_plain(held_lock& held, const send_args& s, const receive_args& r, 
                     int* rc) noexcept {
   if (!memory::surely_host(s.buffer)) return false;
   if ((*rc = mpi::check_arguments(s)) != MPI_SUCCESS) return true;
-  MPI_Request posted, sends;
+  MPI_Request posted = MPI_REQUEST_NULL, sends = MPI_REQUEST_NULL;
   if (!mpi::post_plain(r, &posted, rc)) return false;
   if (*rc != MPI_SUCCESS) return true;
   *rc = mpi::host_isend(s, &sends);
@@ -333,8 +333,7 @@ std::unique_ptr<mpi::receive_request> start_matched(const char* call, void* buff
 int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
           MPI_Status* status) noexcept {
   trace::span traced(call);
-  if (*message == MPI_MESSAGE_NO_PROC)
-    return pmpi::Mrecv(buffer, static_cast<int>(count), type, message, status);
+  if (*message == MPI_MESSAGE_NO_PROC) return pmpi::Mrecv(nullptr, 0, MPI_BYTE, message, status);
   progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
@@ -347,8 +346,7 @@ int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MP
 
 int imrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
            MPI_Request* request) noexcept {
-  if (*message == MPI_MESSAGE_NO_PROC)
-    return pmpi::Imrecv(buffer, static_cast<int>(count), type, message, request);
+  if (*message == MPI_MESSAGE_NO_PROC) return pmpi::Imrecv(nullptr, 0, MPI_BYTE, message, request);
   const visit v;
   int rc = MPI_SUCCESS;
   auto op = start_matched(call, buffer, count, type, message, true, &rc);

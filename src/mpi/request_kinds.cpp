@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/request_kinds.hpp"
 
-#include "host_mpi/received.hpp"
+#include "host_mpi/error.hpp"
 #include "host_mpi/revoked.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
@@ -122,12 +122,12 @@ int sendrecv_request::finish(MPI_Status* out) noexcept {
 // Of a type that the host MPI takes with no elements, whatever it is, nothing is needed. One that
 // lives to the end is taken as it is: receives of such are begun sooner.
 persistent_request::persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept
-    : request_object(true), is_send_(true), send_(a), place_(place) {
+    : request_object(true), is_send_(true), send_(a), comm_(a.comm), place_(place) {
   keep_type(send_.type);
 }
 
 persistent_request::persistent_request(const pt2pt::receive_args& a, MPI_Request place) noexcept
-    : request_object(true), is_send_(false), receive_(a), place_(place) {
+    : request_object(true), is_send_(false), receive_(a), comm_(a.comm), place_(place) {
   keep_type(receive_.type);
 }
 
@@ -155,6 +155,9 @@ stream::used persistent_request::used_by_start() const noexcept {
 
 int persistent_request::start() noexcept {
   int rc = MPI_SUCCESS;
+  if (comm_.get() == MPI_COMM_NULL)  // its handle may be another communicator's by now
+    return host_mpi::fail_with(comm_.owner(), "MPI_Start", MPI_ERR_COMM,
+                               "the request's communicator was freed: free it after the request");
   if (is_send_)
     run(start_send(send_, true, &rc));
   else if (!start_plain(receive_, place_, &rc))

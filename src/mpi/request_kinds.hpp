@@ -182,6 +182,7 @@ class persistent_request final : public request_object {
   pt2pt::send_args send_{};
   pt2pt::receive_args receive_{};
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
+  host_mpi::kept_comm comm_;
   MPI_Request place_;
   std::unique_ptr<request_object> running_;
 };

@@ -199,6 +199,7 @@ int start(MPI_Request* request) noexcept {
 
 int startall(int count, MPI_Request requests[]) noexcept {
   trace::span traced("MPI_Startall", [&] { return trace::facts().add("requests", count); });
+  if (count < 0) return pmpi::Startall(count, requests);
   if (stream::must_settle()) [[unlikely]]
     std::for_each_n(requests, count, settle_start);
   const scope s;
@@ -230,6 +231,7 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
+  if (count < 0) return pmpi::Waitall(count, requests, statuses);
   if (all_native()) return waitall_at_once(count, requests, statuses);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))

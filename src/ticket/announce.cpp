@@ -27,8 +27,8 @@ result<const description*> describe_payload(const path::region& r,
   static std::uint64_t numbers = 0;
   const path::exported_memory& m = last.memory;
   const std::uint64_t closed = memory::allocations::instance().exports_closed();
-  if (last.number != 0 && last.exports_closed == closed && last.owner == r.where.owner && m.base == info.base &&
-      m.generation == info.generation && m.allocation_bytes == info.bytes &&
+  if (last.number != 0 && last.exports_closed == closed && last.owner == r.where.owner &&
+      m.base == info.base && m.generation == info.generation && m.allocation_bytes == info.bytes &&
       m.device == info.device)
     return &last;
   last.number = 0;

@@ -45,13 +45,18 @@ int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) 
   return MPI_SUCCESS;
 }
 
+// After an error handler of the program's has returned, MPICH returns MPI_SUCCESS and writes no
+// flag.
+constexpr int unanswered = -1;
+
 // Extracts the messages of one source, oldest first, until one matches the tag.
 int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
   for (;;) {
-    int flag = 0;
+    int flag = unanswered;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status s;
     if (const int rc = pmpi::Improbe(source, MPI_ANY_TAG, comm, &flag, &message, &s)) return rc;
+    if (flag == unanswered) return MPI_ERR_OTHER;
     if (!flag) return MPI_SUCCESS;
     if (const int rc = keep(message, s, comm)) return rc;
     if (tag == MPI_ANY_TAG || s.MPI_TAG == tag) return MPI_SUCCESS;
@@ -66,8 +71,11 @@ int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
   *found = find(source, tag, comm);
   *flag = 0;
   if (*found != entries_.end()) return MPI_SUCCESS;
-  if (const int rc = pmpi::Iprobe(source, tag, comm, flag, native)) return rc;
-  if (!*flag || !may_be_ticket(host_mpi::bytes_of(*native))) return MPI_SUCCESS;
+  int asked = unanswered;
+  if (const int rc = pmpi::Iprobe(source, tag, comm, &asked, native)) return rc;
+  if (asked == unanswered) return MPI_ERR_OTHER;
+  *flag = asked;
+  if (!asked || !may_be_ticket(host_mpi::bytes_of(*native))) return MPI_SUCCESS;
   *flag = 0;
   if (const int rc = extract_until(native->MPI_SOURCE, native->MPI_TAG, comm)) return rc;
   *found = find(source, tag, comm);

@@ -160,6 +160,11 @@ class tester {
       s_.expect(MPI_Isend(b.data(), n, MPI_BYTE, peer_, -5, own.comm, &request) != MPI_SUCCESS,
                 "MPI_Isend fails");
     }
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    s_.expect(MPI_Probe(nobody, tag, own.comm, &status) != MPI_SUCCESS, "MPI_Probe fails");
+    s_.expect(MPI_Mprobe(nobody, tag, own.comm, &message, &status) != MPI_SUCCESS,
+              "MPI_Mprobe fails");
     own.raised(0);  // forgets them
     sane(kind::device, large);
   }

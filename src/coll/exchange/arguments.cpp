@@ -185,8 +185,8 @@ bool arguments::look_up(const void* buffer, device::pointer_info& found,
 }
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
-  int size = 0;
-  if (count <= 0 || pmpi::Type_size(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+  MPI_Count size = 0;  // an int has no room for types of 2 GiB and more
+  if (count <= 0 || pmpi::Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
