@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Global objects. They are never destroyed: static destructors of the program, and of libraries
-// that end after this one, may still free memory and call MPI. They need no guard at each use, as
-// a static object of a function does, and no constructor at load: another library's constructor
-// may call MPI before ours have run.
+// that end after this one, may still free memory and call MPI. `lasting` objects can be used before
+// constructors run: another library's constructor may call MPI before ours have run.
 #pragma once
 
 #include <cstddef>

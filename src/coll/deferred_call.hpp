@@ -28,8 +28,8 @@ class deferred_call {
   state now() const noexcept { return state_; }
   /// Of the initiation in the host MPI.
   int code() const noexcept { return code_; }
-  /// The program's error handler does not hear of the host MPI's errors: it runs the call on a
-  /// communicator of ours.
+  /// The call runs on our communicator, so the program's error handler is not called. The caller
+  /// must raise the error.
   bool unheard() const noexcept { return unheard_; }
   /// Of the run on devices.
   status outcome() const noexcept { return outcome_; }

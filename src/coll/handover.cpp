@@ -30,7 +30,7 @@ struct form {
   bool blocks;
 };
 
-// Of MPI_Iallgatherv, MPI_Allgatherv_init_c, ...
+// Takes a name such as MPI_Iallgatherv or MPI_Allgatherv_init_c.
 form form_of(std::string_view call) {
   call.remove_prefix(std::string_view("MPI_").size());
   if (call.ends_with("_c")) call.remove_suffix(2);

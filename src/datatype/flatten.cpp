@@ -39,7 +39,7 @@ status leaf_blocks(MPI_Datatype type, block_list& out) {
   measures m;
   TELPHER_TRY(measure(type, m));
   if (m.size == 0) return status::ok;
-  // Of the predefined types MPI_SHORT_INT alone has a gap inside. MPI_LONG_DOUBLE_INT has its gap
+  // MPI_SHORT_INT is the only predefined type with a gap inside. MPI_LONG_DOUBLE_INT has its gap
   // at the end, which some MPIs count into the true extent.
   struct short_int {
     short value;

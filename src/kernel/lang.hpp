@@ -215,7 +215,7 @@ class work {
   TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
     return __shfl_sync(~0u, static_cast<unsigned long long>(value), 0);
   }
-  // Of CUDA alone, in programs of lines (exchange_lines.hpp); all items of a warp call them.
+  // Exists in CUDA only, for programs of lines (exchange_lines.hpp); all items of a warp call them.
   TELPHER_DEVICE bool any_of_warp(bool mine) const {
     return __any_sync(~0u, mine) != 0;
   }

@@ -214,7 +214,7 @@ void allocations::some_ended(std::int32_t process) noexcept {
   }
 }
 
-// Of each own allocation the driver is asked once a kind of facet.
+// The driver is asked once for each own allocation and kind of facet.
 void allocations::look_again() noexcept {
   end_those([](const allocation& one) {
     if (one.process != allocation::own_process) return false;

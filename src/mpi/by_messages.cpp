@@ -22,8 +22,8 @@ using ticket::visit;
 
 // --- the blocks of a call ---
 
-// A block without bytes has none at the other end either, and needs no message. One that the host
-// MPI would refuse counts, and is refused when it is looked at.
+// A block without bytes has none at the other end either, and needs no message. An
+// invalid block counts as having bytes; the host MPI reports it later.
 bool has_bytes(const block& b) noexcept {
   if (b.count == 0) return false;
   if (b.type == MPI_DATATYPE_NULL) return true;
@@ -31,7 +31,7 @@ bool has_bytes(const block& b) noexcept {
   return !l || (*l)->size > 0;
 }
 
-// Of no elements, too: later calls will have some.
+// Also for a count of 0: the answer is kept for later calls.
 bool on_device(const block& b) noexcept {
   if (b.type == MPI_DATATYPE_NULL || memory::surely_host(b.buffer)) return false;
   const auto l = datatype::layout_of(b.type);

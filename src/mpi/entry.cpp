@@ -90,7 +90,7 @@ void become_active() noexcept {
   trace::begin(ticket::job().world_rank, ticket::job().world_size);
 }
 
-/// Of what has begun before the job was joined, that which depends on who is in it.
+/// Restarts what began earlier and depends on who is in the job.
 void take_world() noexcept {
   partitioned::stop();
   partitioned::start();
@@ -224,8 +224,9 @@ int refuse_unless_freed(const host_mpi::error_owner& owner, const char* call) no
   return fail(owner, call, status::out_of_memory, "the host's memory; what is under way goes on");
 }
 
-// A receive from nobody touches no memory. The private communicator tells whether there is an error
-// to raise: behind a handler of the program's MPICH answers success.
+// A receive from nobody touches no memory. Ask on our communicator first: if the program has set
+// an error handler, MPICH returns success. On an error ask again on the program's, so that its
+// handler runs.
 int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept {
   std::byte untouched;
   const auto ask = [&](MPI_Comm on) {
@@ -236,7 +237,7 @@ int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept {
   return rc;
 }
 
-// Of no elements a type would not be looked at.
+// Ask with one element: for a count of 0 the type is not checked.
 int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
                   MPI_Datatype type) noexcept {
   const int rc = host_refuses(comm, count < 0 ? -1 : 1, type);

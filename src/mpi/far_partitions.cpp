@@ -17,8 +17,7 @@ struct far_parts {
 };
 lasting<far_parts> far_state;
 
-// A pair whose ends are complete needs nothing more of either relay, but that bytes of its send may
-// not have left.
+// When both ends are complete no relay is needed, except for a send's bytes that have not left.
 void retire() noexcept {
   if (far_state->relay) rma::relays::retire(*far_state->relay);
 }

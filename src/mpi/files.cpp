@@ -80,7 +80,7 @@ class image final : public staging::pending {
     return reads_ && !keeps ? status::ok : images_.copy_in();
   }
 
-  // What the file did not fill becomes what the device holds.
+  // Fills the part that the file did not fill with the device's bytes.
   status restore_after(std::uint64_t bytes) noexcept {
     auto kept = memory::buffer::host(bytes, nullptr);
     TELPHER_TRY(kept);

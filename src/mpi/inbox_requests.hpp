@@ -26,7 +26,7 @@ class inbox_request final : public enqueued_request, public recycled<inbox_reque
   /// Of the stream: the default streams of all devices have one handle.
   int device() const noexcept { return device_; }
   inbox_request* through_inbox() noexcept override { return this; }
-  /// Who asks is a thread of the host: no kernel need take the message any more.
+  /// Called by a host thread: no kernel has to take the message any more.
   bool check() noexcept override;
   bool abandon() noexcept override { return check(), false; }
   /// Of a receive whose message has not come.

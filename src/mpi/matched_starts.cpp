@@ -84,10 +84,8 @@ int check_far(const sorted& all, const char* call) noexcept {
   return MPI_SUCCESS;
 }
 
-/// A send is complete once it was put, and a receive needs no start, unless it opens its buffer.
-/// Partitioned ones need both, and are started first, as no peer is waited for. A collective is
-/// complete when the stream has passed its start, which comes last: others may need what was sent
-/// before.
+/// Sends are complete once put. Receives start only if they open their buffer. Partitioned requests
+/// first: they wait for nobody. Collectives last: a peer may need the sends before.
 int launch(ticket::visit& v, const char* call, bool waits, const sorted& all,
            void* native) noexcept {
   device::adopted_stream s(native);

@@ -37,7 +37,7 @@ bool runtime_started() noexcept {
   return std::any_of(all.begin(), all.end(), [](device::backend* b) { return b->started(); });
 }
 
-// Of the two neighbours of a dimension the one sends what the other's opposite side receives, also
+// A dimension has two neighbours. What one sends, the opposite side of the other receives, also
 // where both are one rank (MPI-4.1, 8.6). A message has the receiver's index as its tag.
 neighbourhood of_grid(MPI_Comm comm, int dimensions) {
   neighbourhood found;

@@ -15,7 +15,7 @@ using pt2pt::receive_args;
 using pt2pt::send_args;
 using ticket::ticket_bytes;
 
-// What the host MPI brought is no plain message for this buffer: a ticket, or longer than it.
+// The host MPI brought no plain message for this buffer: a ticket, or a message longer than it.
 [[gnu::cold, gnu::noinline]] int receive_slow(const receive_args& a, const std::byte* bytes,
                                               std::size_t count, const MPI_Status& envelope,
                                               MPI_Status* status) noexcept {

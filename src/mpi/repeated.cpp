@@ -24,8 +24,8 @@ using state = repeated::state;
 using way = repeated_turn::way;
 
 constexpr std::uint64_t ahead = 16;
-// Of a communicator: a kind has up to some twice its bytes of the device's memory. Large ones have
-// a bound in bytes, which leaves room for small ones.
+// Limits for a communicator: a kind uses up to about twice its bytes of the device's memory. Large
+// ones have a bound in bytes, which leaves room for small ones.
 constexpr std::size_t most_kinds = 16;
 constexpr std::uint64_t small = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_large = std::uint64_t{128} << 20;

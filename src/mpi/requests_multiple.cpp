@@ -65,7 +65,7 @@ class split {
   std::vector<int> native_index_;
 };
 
-// By PMPI's Testany, or its form that leaves the requests: whether that ends the call.
+// Calls PMPI's Testany, or its form that leaves the requests: true if that ends the call.
 template <class Call>
 bool any_native(const Call& call, split& sp, int* index, MPI_Status* status, int* rc) noexcept {
   if (sp.natives.empty()) return false;

@@ -291,7 +291,7 @@ std::unique_ptr<request_object> start_send(const send_args& a, bool for_program,
   return start_device_send(a, std::move(o), for_program, rc);
 }
 
-// What the host MPI takes with no elements, whatever its type, is received as no bytes.
+// A count of 0, which the host MPI takes with any type, is received as no bytes.
 int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
   if (const int rc = entry::refuse_if_short(a.comm, a.call)) return rc;
   status s = r.prepare(a.buffer, a.count, a.type, a.comm);

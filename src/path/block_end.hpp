@@ -25,7 +25,7 @@ class block_end {
   const memory::place& where() const noexcept { return region_.where; }
   bool has_gaps() const noexcept { return layout_.get() != nullptr; }
   bool drops() const noexcept { return !has_gaps() && !region_.data; }
-  /// Of an end without gaps.
+  /// The region of an end without gaps.
   const region& contiguous() const noexcept { return region_; }
   void set_contiguous(std::byte* data) noexcept { region_.data = data; }
   void drop() noexcept { *this = block_end(region{{}, nullptr, region_.bytes}); }

@@ -37,7 +37,7 @@ std::uint64_t own_cell_bytes(std::size_t ranks) noexcept {
   return matched_room::part(words_for(ranks > many ? 8 << 10 : 128 << 10));
 }
 
-// Of one sender. Without a room: it was tried, and there can be none.
+// Belongs to one sender. Has no room if making one was tried and failed.
 struct own_inbox {
   std::shared_ptr<matched_room> room;
   inbox seen{};
@@ -202,8 +202,7 @@ void give_cells(int peer, const inbox_cells& c) noexcept {
   found->second.no_room = false;
 }
 
-// The kernels of one message keep few blocks on the device while they wait: up to four for what
-// takes them about as long as the way, more for what is larger.
+// A waiting kernel occupies the device, so it has few blocks: up to four, more for large messages.
 int inbox_blocks(std::size_t bytes) noexcept {
   constexpr std::size_t each = 8 << 10, few = 4, large_each = 32 << 10;
   const std::size_t for_large = std::min<std::size_t>(bytes / large_each, inbox_take::most_blocks);

@@ -62,7 +62,7 @@ class matched_partitions final : public matched_end {
   std::uint64_t room_marks_;                     // for so many there is room
   std::uint64_t record_, marks_, arrivals_ = 0;  // offsets in the room
   std::uint64_t mark_count_ = 0;                 // once connected
-  // Of an end on another node these are addresses there.
+  // For an end on another node these are addresses there.
   telpher_device_partitions* peer_record_ = nullptr;
   std::uint64_t* peer_marks_ = nullptr;  // of a send, as the next one
   std::byte* peer_target_ = nullptr;

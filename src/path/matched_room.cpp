@@ -16,7 +16,7 @@
 
 namespace telpher::path {
 
-/// Of one room. It outlives the room while a kernel is not over.
+/// The waiters of one room. They outlive the room while a kernel is not over.
 struct matched_room::waiters {
   memory::buffer ended;                 // pinned, a word of 64 bits for each
   std::vector<std::uint32_t> launched;  // under guard

@@ -50,8 +50,8 @@ class matched_room {
   /// launches() is called before a launch of these waiters, takes_back() after it if it failed.
   void launches(std::size_t first, std::size_t count) noexcept { count_launch(first, count, 1); }
   void takes_back(std::size_t first, std::size_t count) noexcept { count_launch(first, count, -1); }
-  /// How many launches of all rooms are not over, at least: where graphs have such kernels, too,
-  /// theirs are counted among those that have ended.
+  /// How many launches of all rooms are not over. A lower bound: launches by graphs are counted at
+  /// their end, not at their start.
   static int under_way() noexcept;
   /// To be called before a graph gets kernels that wait: from then on streams are held as long as
   /// the room lives.

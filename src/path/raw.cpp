@@ -60,7 +60,7 @@ bool raw_serves(send_end& e) noexcept {
          (may_wait_for(e) && !e.near && !between_nodes(forced()));
 }
 
-// What takes the driver some 10 us takes the kernel that stays 4.
+// The kernel that stays takes 4 us for what takes the driver about 10.
 status raw_send_by_kernel(send_end& e) noexcept {
   if (!linger_sizes.holds(e.from.bytes)) return status::not_supported;
   TELPHER_TRY(take_memory(e));

@@ -19,7 +19,7 @@ namespace telpher::path {
 /// Which messages a path is for; values may be combined.
 enum reach : unsigned {
   eager = 1,       // the payload travels with the message, through the host MPI
-  process = 2,     // announced, two processes of a node: they agree in a slot
+  process = 2,     // announced, both ends in this process: they agree in a slot
   node = 4,        // announced, two processes of a node: they agree in a slot
   network = 8,     // announced, between nodes: they agree by messages (path/pipelined.hpp)
   by_copier = 16,  // how the copies of `process` and `node` are made (path/copier.hpp)

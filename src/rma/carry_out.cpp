@@ -153,7 +153,7 @@ class values {
   std::vector<std::byte> array_, packed_;
 };
 
-// By the host MPI, for every type and operation.
+// Combines through the host MPI, for every type and operation.
 status combine_on_host(const update& u, const elements& origin) {
   values from(u.leaf_layout, u.target.bytes()), to(u.leaf_layout, u.target.bytes());
   TELPHER_TRY(datatype::gather(origin, from.packed()));
@@ -170,8 +170,8 @@ status combine_on_host(const update& u, const elements& origin) {
   return datatype::scatter(to.packed(), u.target);
 }
 
-// By a kernel of the device that holds the target. The kernel must know the operation, and neither
-// the leaf nor the target may have gaps. not_supported, would_block: nothing was changed.
+// Updates by a kernel of the device that holds the target. The kernel must know the operation, and
+// neither the leaf nor the target may have gaps. not_supported, would_block: nothing was changed.
 status update_on_device(const update& u, const elements& origin, const elements* old) noexcept {
   const bool replaces = u.call.op == MPI_REPLACE;
   const auto known = replaces ? coll::reduction{} : coll::exchange::reduction_of(u.call.op, u.leaf);

@@ -46,7 +46,7 @@ void store_changed(std::byte* to, const std::byte* now, const std::byte* before)
   }
 }
 
-/// What the program stored in a piece in which no operation wrote.
+/// Shows what the program stored in a piece in which no operation wrote.
 void show_piece(std::byte* shown, const std::byte* mine, std::byte* last,
                 std::size_t bytes) noexcept {
   std::size_t i = 0;
@@ -58,7 +58,8 @@ void show_piece(std::byte* shown, const std::byte* mine, std::byte* last,
   std::memcpy(last, mine, bytes);
 }
 
-/// What operations wrote in a piece in which the program stored nothing: the part that is new.
+/// Takes what operations wrote in a piece in which the program stored nothing. Returns the new
+/// part.
 range take_piece(const std::byte* seen, std::byte* mine, std::byte* last,
                  std::size_t bytes) noexcept {
   range changed{0, bytes};
@@ -91,8 +92,8 @@ void take_again(const range& r, const std::byte* block, std::byte* last) noexcep
   for (std::size_t i = r.first; i < r.end; ++i) last[i] = ~block[i];
 }
 
-/// Of both copies, and of what they were: puts into `mine` what the device must hold, and returns
-/// which part of that is new there. The image is read once.
+/// Merges a piece: `shown` public, `mine` private, `last` both after the last merge. The result is
+/// in `mine`; returns what the device lacks. Reads the image once.
 range merge_piece(std::byte* shown, std::byte* mine, std::byte* last, std::size_t bytes) noexcept {
   const bool stored = std::memcmp(mine, last, bytes) != 0;
   if (std::memcmp(shown, last, bytes) == 0) {

@@ -215,7 +215,7 @@ int refusing_rank(window& w, MPI_Comm comm, bool refuses) noexcept {
   return who;
 }
 
-// Of the window's ranks; collective. Null for a direct window, which needs none.
+// Makes a communicator of the window's ranks; collective. Null for a direct window: it needs none.
 int communicator_of(window& w, MPI_Comm& comm) noexcept {
   if (w.by == window::way::direct) return MPI_SUCCESS;
   constexpr int tag = 1;

@@ -185,7 +185,8 @@ void relay::begin(std::uint64_t number) noexcept {
     s.requests.push_back(r);
 }
 
-// Of all ranks that something was put to since they were last asked. `c` stays as it is until then.
+// Asks every rank that we have put to since the last request. Keep `c` unchanged until `requests`
+// have ended.
 void relay::ask_for_quiet(telpher_device_command* c, std::vector<MPI_Request>& requests) noexcept {
   for (std::size_t rank = 0; rank < put_to_.size(); ++rank) {
     if (!put_to_[rank]) continue;

@@ -236,7 +236,7 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_test";
   window* const w = find(win);
   {
-    // Who asks again and again, and calls nothing else, moves messages that an origin may wait for.
+    // A program that only loops on MPI_Win_test must still move messages that an origin waits for.
     const ticket::visit v;
     auto& progress = ticket::progress();
     progress.poll();

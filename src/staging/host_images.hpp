@@ -55,7 +55,7 @@ class host_images final : public pending {
   /// Writes the results to the devices; returns when they are there.
   status copy_out() noexcept;
 
-  /// Of all images, as their types count them; for traces.
+  /// Bytes of all images, as their types count them; for traces.
   long long bytes() const noexcept;
   bool empty() const noexcept { return images_.empty(); }
 

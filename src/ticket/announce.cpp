@@ -11,8 +11,8 @@
 namespace telpher::ticket {
 namespace {
 
-// What slots say of a payload, but for its address. Programs send from few allocations, so the last
-// description is kept, and a slot that has it from its last use is not written anew.
+// Describes a payload in a slot, without its address. Keeps the last description: programs send
+// from few allocations. A slot that holds it already is not rewritten.
 struct description {
   path::exported_memory memory{};
   device::backend* owner = nullptr;
@@ -74,7 +74,7 @@ status send::announce() noexcept {
   return status::ok;
 }
 
-// Of a message for an inbox: where it will be. What the slot describes from before stays.
+// For an inbox message: the slot names the cells. An earlier payload description in it stays valid.
 status send::take_slot_for_cells() noexcept {
   const auto use = peers_.own().take_slot();
   if (!use) return status::would_block;

@@ -37,8 +37,8 @@ void progress_engine::poll(bool waiting) noexcept {
   const std::uint64_t mine = ++passes_;
   pass p{static_cast<std::uint32_t>(mine), waiting,
          naps_ && rested_.exchange(false, std::memory_order_relaxed)};
-  // Who waits for our own messages alone never calls the host MPI, which then moves nothing:
-  // neither the tickets that have not left nor the program's sends of host memory.
+  // A rank that waits only for Telpher's messages never calls the host MPI. Then neither tickets
+  // nor the program's host sends move. So we call it now and then.
   if (p.thorough()) listen();
   path::rdma::progress();
   for (worker* w = workers_.first(); w; w = linked_list<worker>::after(*w)) {

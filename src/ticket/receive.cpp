@@ -161,7 +161,7 @@ bool receive::scattered() noexcept {
   return true;
 }
 
-// To a device's buffer it is only started: of several messages the unpacking overlaps.
+// Only starts to unpack into a device's buffer: the unpacking of several messages overlaps.
 status receive::scatter() noexcept {
   if (!more_->packed) return status::ok;
   if (!where_.on_device()) {
@@ -207,7 +207,7 @@ void receive::settle(status outcome) noexcept {
     record();
 }
 
-// Of a message that was no ticket, what is known of the sender is its rank in the communicator.
+// For a message that was no ticket we know only the sender's rank in the communicator.
 void receive::record() const noexcept {
   const auto source = static_cast<std::size_t>(status_.MPI_SOURCE);
   const bool known = more_->senders && status_.MPI_SOURCE >= 0 && source < more_->senders->size();

@@ -158,7 +158,7 @@ bool receive_list::scan(const pass& p) noexcept {
   return any;
 }
 
-// Of many copies in flight the next to end is one of the oldest: to ask all of them in each pass
+// Looks at the oldest copies only: one of them ends next. Asking all of many copies in each pass
 // would cost more than the messages themselves.
 bool receive_list::advance() noexcept {
   advance(copied_, thorough_ ? copied_.size() : copies_side_by_side);

@@ -52,7 +52,8 @@ bool send::undeliverable() noexcept {
   return carrier_ != MPI_REQUEST_NULL && carrier_gone() && host_error_ != MPI_SUCCESS;
 }
 
-// What has left stays until the end of the job, where all ranks count it (unasked_messages).
+// A message that has left stays until the end of the job, where all ranks count it
+// (unasked_messages).
 void send::withdraw() noexcept {
   if (remote_ && remote_->unasked_messages() > 0) {
     remote_->fail(status::host_mpi_error);
@@ -66,8 +67,8 @@ void send::withdraw() noexcept {
   finish(status::host_mpi_error);
 }
 
-// That the ticket has gone is not that it is received: a probe may have taken it. A receiver says
-// that itself, unless it is blocked in the host MPI, which then found the receive.
+// A probe may have taken the ticket. The receiver reports a receive itself, unless it is blocked in
+// the host MPI; then a posted receive has matched.
 bool send::matched_while_blocked() noexcept {
   return carrier_gone() && peers_.blocked(peer_) &&
          cell_->probed.load(std::memory_order_acquire) != use_.epoch;
@@ -202,8 +203,8 @@ std::unique_ptr<path::transfer> send::answer(slot_state asked) noexcept {
   return path::answer(asked, e);
 }
 
-// A transfer that failed leaves the state refused: the receiver learns of it and answers. After a
-// put it asks for blocks, which need the payload as the put did.
+// If the transfer failed, the slot says refused. After a failed put the receiver asks for blocks,
+// so the payload stays.
 void send::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
@@ -219,10 +220,8 @@ void send::run(path::transfer& t) noexcept {
   if (!put_refused_) complete(s);
 }
 
-// The receiver has not come yet. A small message is copied out after a short patience, so that the
-// program's send does not depend on it, and one at a time: while it is copied the receiver may
-// come, and gets the others with less work. Any message is, when the receiver is blocked in the
-// host MPI.
+// The receiver is late. Copy a small message, one at a time: a receiver that comes meanwhile takes
+// the others directly. If it is blocked in the host MPI, or is this rank, copy any size.
 void send::consider_staging(std::uint64_t now) noexcept {
   const std::size_t bytes = message_.payload.bytes;
   const auto& where = message_.payload.where;
@@ -317,7 +316,7 @@ bool send::detach() noexcept {
   }
   if (message_.ready) prepare();
   if (cell_->state_in(use_.epoch) != slot_state::ready) return false;
-  // What is strided can be pulled into device memory only.
+  // A strided payload can be read into device memory only.
   const bool likely = exportable_ && !message_.in_place && peers_.pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;

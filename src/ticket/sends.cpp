@@ -11,7 +11,7 @@ void send_list::add(std::unique_ptr<send> o) noexcept {
   progress_.enlist(*this);
 }
 
-// Of a retired send: it is no longer under way, and lives on only for who holds it.
+// A retired send leaves the list; the last holder deletes it.
 void send_list::drop(send& o) noexcept {
   sends_.erase(o);
   if (!o.held) delete &o;

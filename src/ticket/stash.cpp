@@ -63,9 +63,8 @@ int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
   }
 }
 
-// The first matching message here; if there is none and the host MPI has one of a ticket's size,
-// that one. Any other message of the host MPI is told by `flag` and `native`: asking it twice could
-// meet a message that came in between.
+// Looks here first. Then takes a message of ticket size from the host MPI. Others are reported in
+// `flag` and `native`: a second probe could find another one.
 int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
                 MPI_Status* native) noexcept {
   *found = find(source, tag, comm);

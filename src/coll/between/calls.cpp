@@ -51,8 +51,8 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
   return failed(one.outcome()) ? one.outcome() : counted;
 }
 
-/// Whether the schedule can use this rank's buffers. Where ranks have voted it can, but for a call
-/// in host memory.
+/// True if the buffers can be used as they are. Without a vote a kernel also needs buffers without
+/// gaps on the room's device.
 bool fits(const agreed& way, const exchange::arguments& a) noexcept {
   return can_take_part(a) && (way.voted || !way.in_kernel ||
                               (!a.gapped && lies_on(way.at->room->where, a, way.all.grain)));

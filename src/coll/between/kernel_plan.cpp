@@ -153,11 +153,11 @@ class translation {
   std::int32_t host_;
   kernel_plan made_;
   std::uint64_t signals_ = 0;        // to the host
-  bool unsaid_ = false;              // something has been done since the last one
+  bool unsaid_ = false;              // something was done since the last signal to the host
   std::vector<use> used_;            // since all blocks met
-  bool waited_ = false;              // for a rank since then
+  bool waited_ = false;              // for a rank since all blocks met
   bool waited_before_send_ = false;  // and a message has left after that
-  bool apart_ = false;               // since then a message has left or come
+  bool apart_ = false;               // a message has left or come since all blocks met
   span last_sent_;                   // by the step before
 };
 

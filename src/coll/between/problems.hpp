@@ -55,8 +55,8 @@ terms terms_of(const exchange::arguments& a, const memory::place& device) noexce
 bool lies_on(const memory::place& device, const exchange::arguments& a,
              std::uint64_t grain) noexcept;
 
-/// Of a call that runs whatever memory and types its ranks have, `bytes` long: in host memory, or
-/// as kernels of the room's devices. No rank need ask the others.
+/// Terms of a call of `bytes` that needs no vote: each rank adapts its own buffers. The call runs
+/// in host memory, or as kernels of the room's devices.
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes, bool in_kernel) noexcept;
 
 /// Whether all ranks see the same problem, apart from what `may_be_in_place_alone` says. Of the

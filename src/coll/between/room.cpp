@@ -64,7 +64,7 @@ void slot_ring::abandon() noexcept {
 
 namespace {
 
-// Of a rank's host memory: the cookie comes first, then the flags, then the scratch space.
+// A rank's host memory: the cookie comes first, then the flags, then the scratch space.
 constexpr std::size_t flags_at = 64, calls_at = 1024, first_byte = 4096;
 static_assert(flags_at + sizeof(exchange::step_flags) <= calls_at);
 
@@ -168,7 +168,7 @@ void room::equip_now(const memory::place& device) noexcept {
 
 // --- in host memory ---
 
-/// The last that the rank has begun, has failed in, and whose kernel is over there.
+/// This rank's last call that has begun, last that has failed, last whose kernel has ended.
 struct room::kernel_calls {
   std::atomic<std::uint64_t> begun{0}, failed{0}, over{0};
 };

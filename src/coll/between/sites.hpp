@@ -39,9 +39,10 @@ struct site {
 
   struct record {
     std::uint64_t calls = 0;
-    bool devices = false;                 // some rank had device memory when ranks asked each other
-    bool coded = false;                   // compression was asked for in the last vote
-    std::optional<reduction> in_kernels;  // the last vote came to one kernel at each rank, with it
+    bool devices = false;  // some rank had device memory when ranks asked each other
+    bool coded = false;    // compression was asked for in the last vote
+    /// Set if the last vote chose one kernel a rank: its reduction.
+    std::optional<reduction> in_kernels;
     trials tried{handover::calls_of_each()};
   };
   MPI_Comm comm;                  // none: a channel that no other request may take over

@@ -17,7 +17,7 @@ namespace telpher::coll::between {
 class trials {
  public:
   enum class way : std::uint8_t { schedule, staged };
-  /// Of each way the best time in ns; 0: none is known.
+  /// The best time of each way in ns; 0: none is known.
   using times = std::array<std::int64_t, 2>;
 
   /// `of_each`: calls by each way before the choice.

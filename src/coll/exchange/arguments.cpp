@@ -228,8 +228,8 @@ void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcep
     if (reinterpret_cast<std::uintptr_t>(b) % std::min<std::uint64_t>(grain, 8)) possible = false;
 }
 
-// In place the other side alone counts: of a gather the receiving one, of a scatter the sending
-// one. A scatter's own elements are those that it receives.
+// With MPI_IN_PLACE only one side's count is valid: a gather's receiving, a scatter's sending side.
+// A scatter's own elements are those that it receives.
 void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                         MPI_Datatype other_type, bool both) noexcept {
   if (in_place) return vector(other_count, other_type);

@@ -33,7 +33,7 @@ extents without_in_place(const arguments& a) {
           a.bytes * static_cast<std::uint64_t>(n.received)};
 }
 
-// In place one buffer is both: the larger of the two counts.
+// With MPI_IN_PLACE one buffer is both: take the larger of the two extents.
 extents extents_of(const arguments& a) {
   extents e = without_in_place(a);
   if (a.in_place) e.input = e.output = std::max(e.input, e.output);
@@ -140,7 +140,7 @@ bool has_sound_buffers(const arguments& a) noexcept {
   const auto in = reinterpret_cast<std::uintptr_t>(a.input);
   const auto out = reinterpret_cast<std::uintptr_t>(a.output);
   const bool apart = in + e.input <= out || out + e.output <= in;
-  // What has gaps is packed into memory of its own.
+  // A buffer with gaps is packed into separate memory.
   return a.in_place || a.own_block_stays || a.gapped || apart || e.input == 0 || e.output == 0;
 }
 

@@ -52,7 +52,7 @@ call::then call::poll_execution() noexcept {
   return unpack(given_up_ ? status::peer_lost : s);
 }
 
-/// They use what messages use.
+/// Steps use the copier, as messages do: hold the progress lock.
 status call::poll_steps() noexcept {
   const auto held = ticket::progress().lock();
   return execution_->poll();

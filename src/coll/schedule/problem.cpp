@@ -95,7 +95,7 @@ void set_dense_offsets(problem& p) {
   }
 }
 
-// Of a bcast each rank has one buffer anyway. Of a scatter in place the root's block stays in its
+// A bcast has one buffer at each rank anyway. A scatter in place leaves the root's block in its
 // input.
 bool aliased(const problem& p, std::int32_t rank) noexcept {
   if (!p.in_place || is_from_root(p.what)) return false;

@@ -15,7 +15,7 @@ struct edge {
 /// The edges that leave each vertex.
 using graph = std::vector<std::vector<edge>>;
 
-/// Of each rank or vertex: the number of its node, from 0 on.
+/// The number of the node of each rank or vertex, from 0 on.
 using nodes = std::vector<int>;
 
 /// The neighbours of MPI_Cart_create's grid, of which the last dimension runs fastest.
