@@ -29,7 +29,7 @@ from pathlib import Path
 TAIL_LINES = 160
 MARK = "CHECK_RUN_ID"
 SKIPPED = 77  # the exit code of a test that found nothing here to test with
-LINGERS_S = 3  # so long what a launcher has started may outlive it
+LINGERS_S = 10  # so long what a launcher has started may outlive it
 WORDS = {True: "ok    ", False: "FAILED", None: "left out"}  # None: by itself, as it may
 # Tests in which the host MPI by itself, without Telpher, now and then does not come back: where.
 SESSIONS = "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"
