@@ -251,9 +251,17 @@ def check_format(names: list[str]) -> list[str] | None:
     return sorted({line.split(":")[0] + ": clang-format would change it" for line in lines if ": error:" in line})
 
 
+def check_used(names: list[str]) -> list[str]:
+    """Each PMPI function that src/host_mpi/used.def names is called."""
+    rows = re.findall(r"TELPHER_PMPI\((\w+)\)", (ROOT / "src/host_mpi/used.def").read_text())
+    text = "".join((ROOT / n).read_text() for n in names if n.startswith("src/") and n.endswith((".cpp", ".hpp")))
+    called = set(re.findall(r"pmpi::(\w+)", text))
+    return [f"src/host_mpi/used.def: nothing calls {row}" for row in rows if row not in called]
+
+
 CHECKS = (("layers", check_layers), ("foreign headers", check_foreign_headers), ("sizes", check_sizes),
           ("licences", check_licences), ("words", check_words), ("links", check_links),
-          ("generated files", check_generated), ("standard", check_standard),
+          ("generated files", check_generated), ("used", check_used), ("standard", check_standard),
           ("spelling", check_spelling), ("python", check_python), ("format", check_format))
 
 

@@ -36,8 +36,6 @@ def how(function, file):
     words = dict(function.words)
     if "how" in words:
         return words["how"]
-    if "refuse" in words:
-        return "refused with an MPI error that names the call"
     if {"input", "output", "inout", "broadcast"} & set(words):
         if "messages" in words:
             return "[as messages](understand/collectives.md#as-messages); else staged through pinned host memory"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/entry.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
@@ -200,18 +199,6 @@ int finalize() noexcept {
   if (!sessions::keep_job()) shut_down();
   host_mpi::world_model = false;
   return pmpi::Finalize();
-}
-
-int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
-                         std::initializer_list<const void*> buffers) noexcept {
-  for (const void* b : buffers) {
-    if (!memory::classify(b).on_device()) continue;
-    char why[128];
-    std::snprintf(why, sizeof why,
-                  "cannot take device memory (address %p) yet: pass a host buffer and copy", b);
-    return host_mpi::fail_with(owner, call, MPI_ERR_UNSUPPORTED_OPERATION, why);
-  }
-  return MPI_SUCCESS;
 }
 
 // Operations that have ended meanwhile give their memory back when they are looked at.

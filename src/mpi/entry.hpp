@@ -2,8 +2,6 @@
 // What every wrapper asks first, and the border between statuses and MPI error codes.
 #pragma once
 
-#include <initializer_list>
-
 #include "base/short_way.hpp"
 #include "base/status.hpp"
 #include "host_mpi/error.hpp"
@@ -33,12 +31,6 @@ void shut_down() noexcept;
 
 using host_mpi::fail;
 using ticket::blocking_call;
-
-/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device
-/// memory, the error that the wrapper returns after it was raised on the call's object with advice
-/// on what to do instead.
-int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
-                         std::initializer_list<const void*> buffers) noexcept;
 
 /// The error that the host MPI raises on `comm` for a count and a type, or MPI_SUCCESS.
 int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept;

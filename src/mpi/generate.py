@@ -71,16 +71,6 @@ def staged_buffer(function, word, rest):
     return buffer, local, [f"{local} = call.{word}({buffer}, coll::{region});"]
 
 
-def owner_of(function):
-    """The object whose error handler hears of the call's errors."""
-    for name, owner in (("comm", "comm"), ("win", "host_mpi::error_owner::window(win)"),
-                        ("fh", "host_mpi::error_owner::file(fh)"),
-                        ("session", "host_mpi::error_owner::session(session)")):
-        if any(p.name == name for p in function.parameters):
-            return owner
-    return "MPI_COMM_SELF"
-
-
 def staged_body(function, request="request"):
     timed = ", time" if function.goes_between else ""
     effect = "coll::effect::" + ("reduces" if function.reduces else "moves")
@@ -116,10 +106,6 @@ def plain_body(function):
             lines.append(f"{rest};")
         elif word == "blocking":
             lines.append("entry::blocking_call guard;")
-        elif word == "refuse":
-            buffers = ", ".join(rest.split())
-            lines.append(f'if (int error = entry::refuse_device_memory({owner_of(function)}, "{function.mpi_name}", '
-                         f"{{{buffers}}})) return error;")
     after = [f"if (code == MPI_SUCCESS) {rest};" for _, rest in function.words_of("after")]
     if after:
         return [*lines, f"const int code = {noting_call(function)};", *after, "return code;"]

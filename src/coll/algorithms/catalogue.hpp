@@ -11,7 +11,6 @@
 namespace telpher::coll {
 
 enum restriction : unsigned {
-  anything = 0,
   commutative_only = 1u << 0,  // the reduction operation
   not_in_place = 1u << 1,
   one_node = 1u << 2,
