@@ -201,10 +201,6 @@ void give_up(repeated& of) noexcept {
   of.become(state::refused);
 }
 
-void take_back(repeated& of) noexcept {
-  of.become(state::unasked);
-}
-
 void settle_repeated(MPI_Comm comm) noexcept {
   std::vector<std::shared_ptr<repeated>> kinds;
   {

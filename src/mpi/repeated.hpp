@@ -124,8 +124,6 @@ void ask(repeated_call&& c, repeated& of) noexcept;
 /// The operation that moves the agreement to its end, enqueued behind the first call.
 std::unique_ptr<stream::operation> make_asking(std::shared_ptr<repeated> of);
 void give_up(repeated& of) noexcept;
-/// The first call of a kind was refused at this rank: its next one is the first.
-void take_back(repeated& of) noexcept;
 /// Collective, before the communicator is freed: waits for the agreements that are under way.
 void settle_repeated(MPI_Comm comm) noexcept;
 /// Collective, when the communicator's streams have passed: peers still reach what was made for it.
@@ -172,7 +170,7 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
           call, comm, native,
           std::make_unique<enqueued_first<Start>>(std::move(c), turn.of, std::move(start)), true);
       if (code != MPI_SUCCESS)
-        take_back(*turn.of);
+        turn.of->become(repeated::state::unasked);  // the next call is the first
       else if (code = enqueue(call, comm, native, make_asking(turn.of), false); code != MPI_SUCCESS)
         give_up(*turn.of);
       break;

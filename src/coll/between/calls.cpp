@@ -152,9 +152,8 @@ class rounds final : public persistent_rounds {
   void use(site& channel) noexcept { channel_ = &channel; }
 
   started start(ticket::held_lock& held, const char* call, host_form&& host) noexcept override {
-    exchange::arguments now(arguments_);
-    now.look_again();
-    return add_crossing(held, call, *channel_, std::move(now), std::move(host), false);
+    return add_crossing(held, call, *channel_, arguments_.looked_up_again(), std::move(host),
+                        false);
   }
   std::unique_ptr<exchange::matching> match(const char*) noexcept override { return nullptr; }
 

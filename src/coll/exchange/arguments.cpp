@@ -28,9 +28,15 @@ void add(value_table& table, MPI_Datatype type, family::kind of, value_type valu
   if (type != MPI_DATATYPE_NULL) table.emplace(type, value_row{of, value});
 }
 
-void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
+/// 0 where the host MPI lacks the type.
+std::size_t size_of(MPI_Datatype type) {
   int size = 0;
-  if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return;
+  if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return 0;
+  return static_cast<std::size_t>(size);
+}
+
+void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
+  const std::size_t size = size_of(type);
   const value_type value = size == 1   ? (is_signed ? value_type::i8 : value_type::u8)
                            : size == 2 ? (is_signed ? value_type::i16 : value_type::u16)
                            : size == 4 ? (is_signed ? value_type::i32 : value_type::u32)
@@ -39,18 +45,11 @@ void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
 }
 
 void add_real(value_table& table, MPI_Datatype type, family::kind of) {
-  int size = 0;
-  if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return;
+  const std::size_t size = size_of(type);
   if (of == family::real && (size == 4 || size == 8))
     add(table, type, of, size == 4 ? value_type::f32 : value_type::f64);
   if (of == family::complex && (size == 8 || size == 16))
     add(table, type, of, size == 8 ? value_type::c32 : value_type::c64);
-}
-
-bool has_size(MPI_Datatype type, std::size_t bytes) {
-  int size = 0;
-  return type != MPI_DATATYPE_NULL && pmpi::Type_size(type, &size) == MPI_SUCCESS &&
-         static_cast<std::size_t>(size) == bytes;
 }
 
 void add_pairs(value_table& table) {
@@ -64,7 +63,7 @@ void add_pairs(value_table& table) {
   for (const auto& [type, pair] : {std::pair{MPI_2INTEGER, value_type::i32_i32},
                                    {MPI_2REAL, value_type::f32_f32},
                                    {MPI_2DOUBLE_PRECISION, value_type::f64_f64}})
-    if (has_size(type, kernel::value_bytes(pair))) add(table, type, family::pair, pair);
+    if (size_of(type) == kernel::value_bytes(pair)) add(table, type, family::pair, pair);
 }
 
 // Not Fortran's LOGICAL: only the host MPI knows which values its compiler takes for true. Not long
@@ -168,12 +167,14 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   return possible;
 }
 
-void arguments::look_again() noexcept {
+arguments arguments::looked_up_again() const {
+  arguments now(*this);
   const auto look = [&](const void* buffer, device::pointer_info& found, const memory::place& was) {
-    if (buffer && memory::classify(buffer, found) != was) possible = false;
+    if (buffer && memory::classify(buffer, found) != was) now.possible = false;
   };
-  look(input, input_memory, input_place);
-  look(output, output_memory, output_place);
+  look(input, now.input_memory, input_place);
+  look(output, now.output_memory, output_place);
+  return now;
 }
 
 bool arguments::look_up(const void* buffer, device::pointer_info& found,

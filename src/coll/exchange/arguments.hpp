@@ -83,9 +83,9 @@ class arguments {
   /// of its own, which lies already where the result must be.
   void take_own_block_apart() noexcept;
 
-  /// Before a later start on the same addresses, where other memory may be by now. The call is not
-  /// possible any more if that is not of the same place.
-  void look_again() noexcept;
+  /// The same call for a later start on the same addresses, where other memory may be by now. It is
+  /// not possible if that is not of the same place.
+  arguments looked_up_again() const;
 
   /// When all is read: finds the sides with gaps. May throw std::bad_alloc.
   void find_gaps();

@@ -88,9 +88,8 @@ class channel_rounds final : public persistent_rounds {
   ~channel_rounds() override { channel_.release(); }
 
   started start(ticket::held_lock& held, const char* name, host_form&& host) noexcept override {
-    arguments now(arguments_);
-    now.look_again();
-    std::shared_ptr<deferred_call> made = channel_.calls.add(held, name, std::move(now), host);
+    std::shared_ptr<deferred_call> made =
+        channel_.calls.add(held, name, arguments_.looked_up_again(), host);
     return made;
   }
   std::unique_ptr<matching> match(const char* name) noexcept override;

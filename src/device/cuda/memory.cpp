@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 #include "base/clock.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/gdrcopy.hpp"
+#include "device/gpurt/guard.hpp"
 #include "device/gpurt/managed.hpp"
 
 namespace telpher::device::cuda {
@@ -82,19 +84,15 @@ class in_context_of {
   explicit in_context_of(int device) noexcept {
     CUdevice current;
     here_ = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == device;
-    if (!here_ && cuda_rt::in_use(device))
-      here_ = entered_ = cuda_rt::enter(device, before_) == cudaSuccess;
-  }
-  in_context_of(const in_context_of&) = delete;
-  in_context_of& operator=(const in_context_of&) = delete;
-  ~in_context_of() {
-    if (entered_) cuda_rt::leave(before_);
+    if (here_ || !cuda_rt::in_use(device)) return;
+    entered_.emplace(device);
+    here_ = entered_->entered() == status::ok;
   }
   explicit operator bool() const noexcept { return here_; }
 
  private:
-  cuda_rt::saved_type before_;
-  bool here_ = false, entered_ = false;
+  std::optional<gpurt::guard<cuda_rt>> entered_;
+  bool here_ = false;
 };
 
 // False: not done, to be tried again.
